@@ -1,0 +1,1 @@
+"""Domain rules as plain functions and small classes: no I/O, no asyncio, time is an argument."""

@@ -1,0 +1,54 @@
+"""The one source of time: epoch milliseconds that never run backwards.
+
+The wall clock is read once and carried forward by the monotonic clock, so that a step of the
+system's time cannot make every hidden message visible at once. Whatever drift builds up between the two is
+paid back slowly, at most one millisecond for each hundred that pass.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+
+class Clock(Protocol):
+    def now(self) -> int:
+        """Epoch milliseconds, never less than what an earlier call returned."""
+        ...
+
+
+class AnchoredClock:
+    PAYBACK = 100
+
+    def __init__(
+        self,
+        wall: Callable[[], int] = time.time_ns,
+        monotonic: Callable[[], int] = time.monotonic_ns,
+        not_before: int = 0,
+    ) -> None:
+        self._wall, self._monotonic = wall, monotonic
+        self._read_at = monotonic() // 1_000_000
+        self._now = max(wall() // 1_000_000, not_before)
+
+    def now(self) -> int:
+        read_at = self._monotonic() // 1_000_000
+        passed = read_at - self._read_at
+        if passed > 0:
+            self._read_at = read_at
+            drift = self._wall() // 1_000_000 - (self._now + passed)
+            room = passed // self.PAYBACK
+            self._now += passed + max(-room, min(room, drift))
+        return self._now
+
+
+class ManualClock:
+    """A clock that moves when told to; every test that needs time to pass uses it."""
+
+    def __init__(self, now: int = 1_700_000_000_000) -> None:
+        self._now = now
+
+    def now(self) -> int:
+        return self._now
+
+    def advance(self, seconds: float) -> int:
+        self._now += round(seconds * 1000)
+        return self._now

@@ -1,0 +1,64 @@
+"""A message as the domain sees it: what a sender gives, and what a receiver gets.
+
+How attributes and bodies are checked is in `core.content`; how a message becomes visible, hidden or
+dead is the business of the stores.
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class Attribute(NamedTuple):
+    """One user attribute. `value` is text for String and Number types, bytes for Binary."""
+
+    data_type: str
+    value: str | bytes
+
+
+Attributes = dict[str, Attribute]
+
+
+@dataclass(slots=True)
+class NewMessage:
+    """A message that passed every check and waits to be stored."""
+
+    id: str
+    body: str
+    size: int
+    sender: str
+    attributes: Attributes = field(default_factory=dict)
+    trace: str | None = None
+    group: str | None = None
+    deduplication_id: str | None = None
+    delay_seconds: int | None = None
+
+
+class Sent(NamedTuple):
+    """What a send came to. For a duplicate these are the first message's, and nothing was stored."""
+
+    id: str
+    sequence: int | None = None
+    duplicate: bool = False
+
+
+@dataclass(slots=True)
+class Message:
+    """A stored message, as it is handed to a receiver.
+
+    `claim` is the store's own proof of this delivery: bytes it will recognise when the receiver deletes
+    the message or changes its visibility. Times are epoch milliseconds.
+    """
+
+    id: str
+    body: str
+    sender: str
+    sent: int
+    receive_count: int
+    claim: bytes = b""
+    attributes: Attributes = field(default_factory=dict)
+    trace: str | None = None
+    group: str | None = None
+    deduplication_id: str | None = None
+    sequence: int | None = None
+    source_arn: str | None = None
+    first_received: int | None = None

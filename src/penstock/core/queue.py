@@ -1,0 +1,101 @@
+"""A queue: its name, its attributes, and the numbers the rules read from them.
+
+Attributes are kept as the strings a client set (already checked by `core.attributes`); what the rules need
+on every message is worked out once, when the record is made.
+"""
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+
+class QueueKey(NamedTuple):
+    """What makes a queue one queue: the same name in another region or account is another."""
+
+    region: str
+    account: str
+    name: str
+
+    @property
+    def arn(self) -> str:
+        return f"arn:aws:sqs:{self.region}:{self.account}:{self.name}"
+
+    @classmethod
+    def from_arn(cls, arn: str) -> "QueueKey | None":
+        parts = arn.split(":")
+        if len(parts) != 6 or parts[:3] != ["arn", "aws", "sqs"] or not all(parts):
+            return None
+        return cls(*parts[3:])
+
+
+class Redrive(NamedTuple):
+    """Where a message goes when it has been received `max_receives` times, and is asked for once more."""
+
+    target_arn: str
+    max_receives: int
+
+
+class Counts(NamedTuple):
+    visible: int
+    in_flight: int
+    delayed: int
+    bytes: int
+    oldest: int | None
+    """Epoch milliseconds at which the oldest message of the queue was enqueued."""
+
+
+@dataclass(frozen=True)
+class Queue:
+    """An immutable snapshot. `id` is never used again for another queue, whatever its name."""
+
+    id: int
+    key: QueueKey
+    attributes: dict[str, str] = field(default_factory=dict)
+    tags: dict[str, str] = field(default_factory=dict)
+    created: int = 0
+    modified: int = 0
+
+    @cached_property
+    def arn(self) -> str:
+        return self.key.arn
+
+    @cached_property
+    def fifo(self) -> bool:
+        return self.attributes.get("FifoQueue") == "true"
+
+    @cached_property
+    def content_deduplication(self) -> bool:
+        return self.attributes.get("ContentBasedDeduplication") == "true"
+
+    @cached_property
+    def deduplicates_per_group(self) -> bool:
+        return self.attributes.get("DeduplicationScope") == "messageGroup"
+
+    @cached_property
+    def delay_seconds(self) -> int:
+        return int(self.attributes.get("DelaySeconds", 0))
+
+    @cached_property
+    def visibility_seconds(self) -> int:
+        return int(self.attributes.get("VisibilityTimeout", 30))
+
+    @cached_property
+    def wait_seconds(self) -> int:
+        return int(self.attributes.get("ReceiveMessageWaitTimeSeconds", 0))
+
+    @cached_property
+    def retention_seconds(self) -> int:
+        return int(self.attributes.get("MessageRetentionPeriod", 345_600))
+
+    @cached_property
+    def maximum_message_size(self) -> int:
+        return int(self.attributes.get("MaximumMessageSize", 1_048_576))
+
+    @cached_property
+    def redrive(self) -> Redrive | None:
+        policy = self.attributes.get("RedrivePolicy")
+        if not policy:
+            return None
+        document = json.loads(policy)
+        return Redrive(document["deadLetterTargetArn"], int(document["maxReceiveCount"]))

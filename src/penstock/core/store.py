@@ -1,0 +1,187 @@
+"""The Store port: the truth about queues and messages, and the only thing a backend implements.
+
+Every method is one atomic change. When its coroutine returns, the change MUST be as durable as the
+store's `Capabilities` declare; when it raises, nothing MUST have changed. `now` is epoch milliseconds and never
+decreases from call to call.
+
+A store decides when a message is visible, to whom it is handed and when it dies. It refuses to know what a valid
+request is: names, sizes, characters and attribute values have been checked before it is called.
+
+States of a message: DELAYED → READY → IN FLIGHT → (READY | deleted | dead-lettered); any → expired, purged.
+A message becomes ready by time alone: at `now` equal to its due time or later it MUST be receivable by a call made
+with that `now`, whether or not `sweep` ran.
+
+The rules every store follows:
+
+* **Standard queues** hand out messages by the time since which they have been visible, so a message that keeps
+  failing goes to the back. With groups on messages, quiet groups come before noisy ones (`core.fairness`).
+* **FIFO queues** hand out, group by group, the longest prefix of a group that is ready: a hidden message hides all that
+  follow it in its group. Groups come in the order in which they became available.
+* **Redrive**: a message that has been received `max_receives` times and is about to be handed out again is moved to
+  its dead-letter queue instead, within the same change. It keeps its id, body, attributes, sent time and receive count and
+  records its source. On a standard queue it keeps its enqueue time; on a FIFO queue it gets a new one and its
+  deduplication id becomes its message id. If the dead-letter queue does not exist the message is handed out as usual.
+* **Fencing**: a claim stands for one delivery. Once the message has been delivered again the older claim never deletes.
+* **Retention** counts from the enqueue time with the queue's present setting; an expired message is never handed out.
+* **Deduplication** (FIFO): within five minutes of the first accepted send, another with the same id (in the queue,
+  or in the group if the queue says so) stores nothing. It outlives the message, but not a purge.
+* **Purge** forgets messages in every state, deduplication ids, and receive attempts.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from pathlib import Path
+from typing import Protocol
+
+from penstock.core.message import Message, NewMessage, Sent
+from penstock.core.move import MoveTask
+from penstock.core.queue import Counts, Queue, QueueKey
+
+DEDUPLICATION_MS = 300_000
+ATTEMPT_MS = 300_000
+LONGEST_VISIBILITY_MS = 43_200_000
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a store claims; the zero value claims nothing. Tests excuse a store only by these."""
+
+    durable: bool = False
+    """A change survives the death of the process and of the machine once its call has returned."""
+    backup: bool = False
+    """`backup` writes a file from which a store can be opened."""
+
+
+class Outcome(Enum):
+    """What became of a delete or a change of visibility."""
+
+    DONE = auto()
+    GONE = auto()
+    """There is no such message (any more)."""
+    SUPERSEDED = auto()
+    """The message was delivered again since; nothing was done (delete on a standard queue)."""
+    EXPIRED = auto()
+    """The delivery is over; nothing was done (delete on a FIFO queue)."""
+    VISIBLE = auto()
+    """The message is already visible; nothing was done (change of visibility)."""
+    TOO_LONG = auto()
+    """The message would have been hidden for over twelve hours since it was received."""
+
+
+@dataclass(frozen=True, slots=True)
+class Receive:
+    """One request for messages. `in_flight_limit` is the most a queue may have in flight afterwards."""
+
+    limit: int
+    visibility_seconds: int
+    attempt_id: str | None = None
+    in_flight_limit: int = 120_000
+
+
+class TooManyInFlight(Exception):
+    """A standard queue is at its in-flight limit (a FIFO queue just hands out nothing)."""
+
+
+Listener = Callable[[int, int], None]
+"""`listener(queue_id, at)`: messages of that queue can be received from `at` on (maybe already)."""
+
+
+class Store(Protocol):
+    capabilities: Capabilities
+
+    async def open(self) -> None: ...
+
+    async def close(self) -> None:
+        """Finish what was accepted and let go of every resource. MAY be called twice."""
+
+    def subscribe(self, listener: Listener) -> None:
+        """Call `listener` whenever messages become, or will become, receivable. It MUST be called no later than
+        the call that made them so returns, and MAY be called when nothing can be received after all."""
+
+    async def keep(self, name: str, value: bytes) -> bytes:
+        """Remember `value` under `name` unless something is kept there; return what is kept."""
+
+    # Queues
+
+    async def create_queue(self, key: QueueKey, attributes: dict[str, str], tags: dict[str, str], now: int) -> Queue:
+        """MUST return the existing queue, unchanged, if there is one with this key."""
+
+    async def find_queue(self, key: QueueKey) -> Queue | None: ...
+
+    async def list_queues(
+        self, region: str, account: str, prefix: str = "", after: str = "", limit: int = 1000
+    ) -> Sequence[Queue]:
+        """Queues of one account in one region whose name starts with `prefix` and sorts after `after`, by name."""
+
+    async def list_sources(self, target: Queue, after: str = "", limit: int = 1000) -> Sequence[Queue]:
+        """Queues whose redrive policy names `target`, by name."""
+
+    async def all_queues(self) -> Sequence[Queue]:
+        """Every queue there is: for gauges and operators, never on the path of a request."""
+
+    async def alter_queue(
+        self, queue_id: int, attributes: dict[str, str], tags: dict[str, str], now: int
+    ) -> Queue:
+        """Replace attributes and tags. A new retention period applies to messages already there; a new delay
+        applies to waiting messages of FIFO queues only. `modified` becomes `now` if attributes changed."""
+
+    async def delete_queue(self, queue_id: int, now: int) -> None:
+        """The queue is gone at once, whatever it holds; its messages MAY be cleared away later."""
+
+    async def deleted_at(self, key: QueueKey) -> int | None:
+        """When a queue of this key was last deleted, if within the last two minutes."""
+
+    async def purge_queue(self, queue_id: int, now: int) -> None: ...
+
+    async def purged_at(self, queue_id: int) -> int | None: ...
+
+    async def counts(self, queue_id: int, now: int) -> Counts:
+        """Exact. The cost MUST NOT grow with the number of messages."""
+
+    # Messages. Each raises QueueGone if the queue is not there.
+
+    async def send(self, queue_id: int, messages: Sequence[NewMessage], now: int) -> Sequence[Sent]: ...
+
+    async def receive(self, queue_id: int, ask: Receive, now: int) -> Sequence[Message]:
+        """Hand out up to `ask.limit` messages. Repeating an `attempt_id` within five minutes on a FIFO queue
+        returns the same messages and claims, hidden anew, if none of them was deleted or changed since."""
+
+    async def delete(self, queue_id: int, claims: Sequence[bytes], now: int) -> Sequence[Outcome]: ...
+
+    async def change_visibility(
+        self, queue_id: int, changes: Sequence[tuple[bytes, int]], now: int
+    ) -> Sequence[Outcome]:
+        """Each change is a claim and the seconds, from now, for which the message is to be hidden.
+        A superseded claim of a standard queue still counts while its message is in flight."""
+
+    async def peek(self, queue_id: int, limit: int, after: bytes, now: int) -> Sequence[Message]:
+        """Messages in every state, oldest first, unchanged; `after` is the `claim` of the last one seen."""
+
+    # Move tasks
+
+    async def add_move(self, task: MoveTask) -> bool:
+        """False, and nothing added, if a task of the same source is active."""
+
+    async def find_move(self, task_id: str) -> MoveTask | None: ...
+
+    async def list_moves(self, source_arn: str, limit: int) -> Sequence[MoveTask]:
+        """Newest first."""
+
+    async def active_moves(self) -> Sequence[MoveTask]: ...
+
+    async def save_move(self, task: MoveTask) -> None: ...
+
+    async def move(self, task: MoveTask, limit: int, now: int) -> MoveTask:
+        """Move up to `limit` ready messages as new messages (new id, sent and enqueue time, no receives)
+        and return the task with its progress, saved in the same change. A task whose source holds no more ready
+        messages becomes COMPLETED; one with nowhere to put a message becomes FAILED."""
+
+    # Upkeep
+
+    async def sweep(self, now: int) -> int:
+        """Do a small, bounded part of what is due (messages to make ready, to expire, to clear away) and
+        return when to call again; a value not after `now` means there is more to do at once."""
+
+    async def backup(self, path: Path) -> None:
+        """Write a consistent copy while the store is in use."""
