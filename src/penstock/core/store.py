@@ -18,8 +18,8 @@ The rules every store follows:
 * **FIFO queues** hand out, group by group, the longest prefix of a group that is ready: a hidden message hides all that
   follow it in its group. Groups come in the order in which they became available.
 * **Redrive**: a message that has been received `max_receives` times and is about to be handed out again is moved to
-  its dead-letter queue instead, within the same change. It keeps its id, body, attributes, sent time and receive count and
-  records its source. On a standard queue it keeps its enqueue time; on a FIFO queue it gets a new one and its
+  its dead-letter queue instead, within the same change. It keeps its id, body, attributes, sent time and receive
+  count and records its source. On a standard queue it keeps its enqueue time; on a FIFO queue it gets a new one and its
   deduplication id becomes its message id. If the dead-letter queue does not exist the message is handed out as usual.
 * **Fencing**: a claim stands for one delivery. Once the message has been delivered again the older claim never deletes.
 * **Retention** counts from the enqueue time with the queue's present setting; an expired message is never handed out.
@@ -120,9 +120,7 @@ class Store(Protocol):
     async def all_queues(self) -> Sequence[Queue]:
         """Every queue there is: for gauges and operators, never on the path of a request."""
 
-    async def alter_queue(
-        self, queue_id: int, attributes: dict[str, str], tags: dict[str, str], now: int
-    ) -> Queue:
+    async def alter_queue(self, queue_id: int, attributes: dict[str, str], tags: dict[str, str], now: int) -> Queue:
         """Replace attributes and tags. A new retention period applies to messages already there; a new delay
         applies to waiting messages of FIFO queues only. `modified` becomes `now` if attributes changed."""
 

@@ -1,0 +1,161 @@
+"""AWS's own service models, compiled into msgspec types.
+
+A model (botocore ships them; ours lie beside this file in the same format) says which operations a service has and
+what their requests and replies look like. Here each structure becomes one msgspec type, so that decoding and checking
+a request is one call into C, and nothing about a shape is written by hand.
+
+Members of requests that the model calls required must be there, except below a map, where an operation
+checks them itself to name the entry at fault. Members of replies may always be absent.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+
+import botocore.session
+import msgspec
+
+Model = dict[str, Any]
+
+SCALARS: dict[str, Any] = {
+    "string": str,
+    "integer": Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)],
+    "long": Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)],
+    "boolean": bool,
+    "blob": bytes,
+    "float": float,
+    "double": float,
+    "timestamp": str,
+}
+
+QUERY_NAMES: dict[str, str] = {
+    "QueueUrls": "QueueUrl",
+    "queueUrls": "QueueUrl",
+    "AttributeNames": "AttributeName",
+    "MessageSystemAttributeNames": "MessageSystemAttributeName",
+    "MessageAttributeNames": "MessageAttributeName",
+    "AWSAccountIds": "AWSAccountId",
+    "Actions": "ActionName",
+    "TagKeys": "TagKey",
+    "StringListValues": "StringListValue",
+    "BinaryListValues": "BinaryListValue",
+    "Attributes": "Attribute",
+    "MessageAttributes": "MessageAttribute",
+    "MessageSystemAttributes": "MessageSystemAttribute",
+    "Tags": "Tag",
+    "tags": "Tag",
+}
+"""Names of flattened SQS members in the Query protocol, which its model no longer carries; a list of structures
+that is not here is named after its element. Everything else comes from the model."""
+
+MAP_KEY_NAMES = {"Tag": ("Key", "Value")}
+
+
+@dataclass(frozen=True)
+class Operation:
+    name: str
+    input: type[msgspec.Struct]
+    output: type[msgspec.Struct] | None
+    input_shape: str
+    output_shape: str | None
+    result_wrapper: str
+    decoder: msgspec.json.Decoder[Any]
+
+
+@dataclass(frozen=True)
+class Service:
+    """One service: its operations by name, and its types by shape name."""
+
+    name: str
+    namespace: str
+    version: str
+    target_prefix: str
+    model: Model
+    operations: dict[str, Operation]
+    types: dict[str, type[msgspec.Struct]]
+
+    def shape(self, name: str) -> Model:
+        shape: Model = self.model["shapes"][name]
+        return shape
+
+    def wire_name(self, member: str, reference: Model) -> str:
+        """What a member is called in the Query protocol."""
+        shape = self.shape(reference["shape"])
+        named = reference.get("locationName") or shape.get("locationName")
+        if named:
+            return str(named)
+        if not (reference.get("flattened") or shape.get("flattened")):
+            return member
+        if member in QUERY_NAMES:
+            return QUERY_NAMES[member]
+        element = shape.get("member", {})
+        return str(element.get("locationName") or element.get("shape") or member)
+
+
+@cache
+def load(name: str) -> Service:
+    """Compile the model of an AWS service, or of our own if it lies beside this file."""
+    own = Path(__file__).with_name("models") / f"{name}.json"
+    if own.exists():
+        return compile_model(name, json.loads(own.read_text()))
+    return compile_model(
+        name, botocore.session.get_session().get_component("data_loader").load_service_model(name, "service-2")
+    )
+
+
+def compile_model(name: str, model: Model) -> Service:
+    types = _Types(model)
+    operations = {}
+    for operation_name, operation in model["operations"].items():
+        input_shape = operation.get("input", {}).get("shape")
+        output = operation.get("output", {})
+        input_type = types.structure(input_shape, required=True) if input_shape else _NOTHING
+        operations[operation_name] = Operation(
+            name=operation_name,
+            input=input_type,
+            output=types.structure(output["shape"]) if output else None,
+            input_shape=input_shape or "",
+            output_shape=output.get("shape"),
+            result_wrapper=output.get("resultWrapper", f"{operation_name}Result"),
+            decoder=msgspec.json.Decoder(input_type),
+        )
+    metadata = model["metadata"]
+    version = metadata["apiVersion"]
+    namespace = metadata.get("xmlNamespace") or f"http://queue.amazonaws.com/doc/{version}/"
+    return Service(name, namespace, version, metadata.get("targetPrefix", ""), model, operations, types.compiled)
+
+
+_NOTHING = msgspec.defstruct("Nothing", [])
+
+
+class _Types:
+    def __init__(self, model: Model) -> None:
+        self._shapes = model["shapes"]
+        self.compiled: dict[str, type[msgspec.Struct]] = {}
+
+    def structure(self, name: str, required: bool = False) -> type[msgspec.Struct]:
+        if name not in self.compiled:
+            fields = list(self._fields(self._shapes[name], required))
+            self.compiled[name] = msgspec.defstruct(name, fields, kw_only=True, omit_defaults=True, gc=False)
+        return self.compiled[name]
+
+    def _fields(self, shape: Model, required: bool) -> Iterator[Any]:
+        must = shape.get("required", []) if required else []
+        for member, reference in shape["members"].items():
+            of_type = self._type(reference["shape"], required)
+            yield (member, of_type) if member in must else (member, of_type | None, None)
+
+    def _type(self, name: str, required: bool) -> Any:
+        shape = self._shapes[name]
+        match shape["type"]:
+            case "structure":
+                return self.structure(name, required)
+            case "list":
+                return list[self._type(shape["member"]["shape"], required)]  # type: ignore[misc]
+            case "map":
+                return dict[str, self._type(shape["value"]["shape"], False)]  # type: ignore[misc]
+            case scalar:
+                return SCALARS[scalar]

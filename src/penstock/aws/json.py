@@ -1,0 +1,98 @@
+"""AWS JSON 1.0: a request's body to a typed call, and a reply or an error back to bytes.
+
+Decoding is strict: a number is never taken for a string, nor a boolean or a fraction for a whole number, and a key may
+stand only once in an object. Unknown members are ignored, as Amazon ignores them.
+"""
+
+import json
+import re
+from typing import Any
+
+import msgspec
+
+from penstock.aws.contract import Operation, Service
+from penstock.aws.errors import form
+from penstock.aws.http import HttpResponse
+from penstock.core.errors import ServiceError, missing_parameter
+
+CONTENT_TYPE = (b"content-type", b"application/x-amz-json-1.0")
+
+_encode = msgspec.json.Encoder().encode
+_MISSING = re.compile(r"missing required field `(\w+)`(?: - at `\$\.(\w+)\[(\d+)\]`)?")
+_MISTYPED = re.compile(r"Expected `([^`]+)`, got `([^`]+)`(?: - at `\$\.?([^`]*)`)?")
+
+_JAVA_NAMES = {"str": "String", "int": "Integer", "bool": "Boolean", "bytes": "Blob", "array": "List", "object": "Map"}
+_TOKEN_NAMES = {"str": "STRING_VALUE", "int": "NUMBER_VALUE", "float": "DECIMAL_VALUE", "array": "START_ARRAY",
+                "object": "START_OBJECT"}  # fmt: skip
+
+
+def decode(service: Service, operation: Operation, body: bytes) -> Any:
+    try:
+        request = operation.decoder.decode(body or b"{}")
+    except msgspec.ValidationError as error:
+        raise _explained(service, operation, str(error)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise _malformed() from None
+    if _may_repeat(operation, request, body):
+        _refuse_repeats(body)
+    return request
+
+
+def encode(result: msgspec.Struct | None, request_id: str) -> HttpResponse:
+    body = _encode(result) if result is not None else b"{}"
+    return HttpResponse(200, body, [CONTENT_TYPE, (b"x-amzn-requestid", request_id.encode())])
+
+
+def encode_error(error: ServiceError, request_id: str, query_mode: bool) -> HttpResponse:
+    """`query_mode` is a client's wish for the statuses of the Query protocol; without it every client error is 400."""
+    looks = form(error)
+    status = looks.status if query_mode or looks.status >= 500 else 400
+    headers = [
+        CONTENT_TYPE,
+        (b"x-amzn-requestid", request_id.encode()),
+        (b"x-amzn-query-error", f"{looks.query_code};{looks.fault}".encode()),
+        (b"x-amzn-errortype", looks.json_type.encode()),
+    ]
+    return HttpResponse(status, _encode({"__type": looks.json_type, "message": error.message}), headers)
+
+
+def _malformed(message: str = "The request body is not well-formed JSON.") -> ServiceError:
+    return ServiceError("MalformedInput", message)
+
+
+def _explained(service: Service, operation: Operation, reason: str) -> ServiceError:
+    """Amazon's words for what msgspec found."""
+    if missing := _MISSING.search(reason):
+        member, parent, index = missing.groups()
+        if parent is None:
+            return missing_parameter(member)
+        reference = service.shape(operation.input_shape)["members"][parent]
+        return missing_parameter(f"{service.wire_name(parent, reference)}.{int(index) + 1}.{member}")
+    if mistyped := _MISTYPED.search(reason):
+        expected, got, path = mistyped.groups()
+        if got == "null":
+            return missing_parameter(path or "")
+        wanted = expected.split(" | ")[0]
+        token = _TOKEN_NAMES.get(got, f"{got.upper()}_VALUE")
+        return _malformed(f"{token} can not be converted to {_JAVA_NAMES.get(wanted, wanted)}")
+    return _malformed(reason.split(" - at ")[0])
+
+
+def _may_repeat(operation: Operation, request: Any, body: bytes) -> bool:
+    """Whether a key could stand twice in one object: a cheap look at the bytes that is never wrong when it says no."""
+    for name in operation.input.__struct_fields__:
+        if body.count(b'"%b"' % name.encode()) > 1:
+            return True
+        entries = getattr(request, name)
+        if type(entries) is list and entries and isinstance(entries[0], msgspec.Struct):
+            fields = entries[0].__struct_fields__
+            return any(body.count(b'"%b"' % field.encode()) > len(entries) for field in fields)
+    return False
+
+
+def _refuse_repeats(body: bytes) -> None:
+    def checked(pairs: list[tuple[str, object]]) -> None:
+        if len({name for name, _ in pairs}) != len(pairs):
+            raise _malformed("A key stands more than once in an object.")
+
+    json.loads(body, object_pairs_hook=checked)

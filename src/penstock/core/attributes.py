@@ -1,0 +1,242 @@
+"""Queue attributes: which there are, what values they take, and what they are when nobody set them.
+
+Attributes are strings on the wire and in the store. `checked` turns what a request gives into what is stored;
+`described` turns what is stored into what a request is told.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from penstock.core.errors import ServiceError, invalid_attribute, invalid_value
+from penstock.core.limits import Limits
+from penstock.core.queue import Counts, Queue, QueueKey
+
+Attributes = dict[str, str]
+Check = Callable[[str, str, Limits], str]
+
+ONE_ENCRYPTION = (
+    "You can use one type of server-side encryption (SSE) at one time. You can either enable KMS SSE or SQS SSE."
+)
+
+
+def _whole(low: str | int, high: str | int) -> Check:
+    """A whole number between two bounds, each given as a number or as the name of a limit."""
+
+    def check(name: str, value: str, limits: Limits) -> str:
+        least, most = (getattr(limits, bound) if isinstance(bound, str) else bound for bound in (low, high))
+        if not (value.isascii() and value.isdigit() and len(value) < 12 and least <= int(value) <= most):
+            raise invalid_attribute(name)
+        return str(int(value))
+
+    return check
+
+
+def _boolean(name: str, value: str, limits: Limits) -> str:
+    if value.lower() not in ("true", "false"):
+        raise invalid_attribute(name)
+    return value.lower()
+
+
+def _one_of(*values: str) -> Check:
+    def check(name: str, value: str, limits: Limits) -> str:
+        if value not in values:
+            raise invalid_attribute(name)
+        return value
+
+    return check
+
+
+def _policy(name: str, value: str, limits: Limits) -> str:
+    if value:
+        try:
+            document = json.loads(value)
+        except ValueError:
+            document = None
+        if not isinstance(document, dict) or len(value.encode()) > limits.max_policy_bytes * 4:
+            raise invalid_attribute(name)
+    return value
+
+
+def _text(name: str, value: str, limits: Limits) -> str:
+    return value
+
+
+def _json_object(name: str, value: str) -> dict[str, Any]:
+    try:
+        document = json.loads(value)
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        raise invalid_value(value, name, f"{_SPOKEN[name]} is not a valid JSON map.")
+    return document
+
+
+_SPOKEN = {
+    "RedrivePolicy": "Redrive policy",
+    "RedriveAllowPolicy": "Amazon SQS can't create the redrive allow policy, as it",
+}
+
+
+def _redrive_policy(name: str, value: str, limits: Limits) -> str:
+    if not value:
+        return value
+    document = _json_object(name, value)
+    for key in ("maxReceiveCount", "deadLetterTargetArn"):
+        if key not in document:
+            raise invalid_value(value, name, f"Redrive policy does not contain mandatory attribute: {key}.")
+    most, given = limits.max_max_receive_count, document["maxReceiveCount"]
+    count = int(given) if isinstance(given, int | str) and str(given).isascii() and str(given).isdigit() else 0
+    if isinstance(given, bool) or not 1 <= count <= most:
+        raise invalid_value(
+            value,
+            name,
+            f"Invalid value for maxReceiveCount: {given}, valid values are from 1 to {most} both inclusive.",
+        )
+    if not isinstance(document["deadLetterTargetArn"], str) or not QueueKey.from_arn(document["deadLetterTargetArn"]):
+        raise invalid_value(value, name, "Dead letter target ARN is invalid.")
+    return json.dumps(document | {"maxReceiveCount": count}, separators=(",", ":"), ensure_ascii=False)
+
+
+def _redrive_allow_policy(name: str, value: str, limits: Limits) -> str:
+    if not value:
+        return value
+    document = _json_object(name, value)
+    permission, sources = document.get("redrivePermission"), document.get("sourceQueueArns")
+    problem = None
+    if not document.keys() <= {"redrivePermission", "sourceQueueArns"} or permission not in (
+        "allowAll",
+        "denyAll",
+        "byQueue",
+    ):
+        problem = "the value of redrivePermission must be allowAll, denyAll, or byQueue"
+    elif (permission == "byQueue") != (sources is not None):
+        problem = "sourceQueueArns must be given with byQueue, and only then"
+    elif sources is not None and not (
+        isinstance(sources, list)
+        and 1 <= len(sources) <= limits.max_redrive_sources
+        and all(isinstance(arn, str) and QueueKey.from_arn(arn) for arn in sources)
+    ):
+        problem = f"sourceQueueArns must be a list of 1 to {limits.max_redrive_sources} queue ARNs"
+    if problem:
+        raise invalid_value(value, name, f"Amazon SQS can't create the redrive allow policy, as {problem}.")
+    return value
+
+
+CHECKS: dict[str, Check] = {
+    "DelaySeconds": _whole(0, "max_delay_seconds"),
+    "MaximumMessageSize": _whole("min_maximum_message_size", "max_maximum_message_size"),
+    "MessageRetentionPeriod": _whole("min_message_retention_period", "max_message_retention_period"),
+    "ReceiveMessageWaitTimeSeconds": _whole(0, "max_receive_message_wait_time_seconds"),
+    "VisibilityTimeout": _whole(0, "max_visibility_timeout"),
+    "KmsDataKeyReusePeriodSeconds": _whole(60, 86_400),
+    "Policy": _policy,
+    "RedrivePolicy": _redrive_policy,
+    "RedriveAllowPolicy": _redrive_allow_policy,
+    "KmsMasterKeyId": _text,
+    "SqsManagedSseEnabled": _boolean,
+    "FifoQueue": _boolean,
+    "ContentBasedDeduplication": _boolean,
+    "DeduplicationScope": _one_of("queue", "messageGroup"),
+    "FifoThroughputLimit": _one_of("perQueue", "perMessageGroupId"),
+}
+
+FIFO_ONLY = ("FifoQueue", "ContentBasedDeduplication", "DeduplicationScope", "FifoThroughputLimit")
+MEASURED = (
+    "ApproximateNumberOfMessages",
+    "ApproximateNumberOfMessagesDelayed",
+    "ApproximateNumberOfMessagesNotVisible",
+    "CreatedTimestamp",
+    "LastModifiedTimestamp",
+    "QueueArn",
+)
+DEFAULTS = {
+    "DelaySeconds": "0",
+    "MaximumMessageSize": "1048576",
+    "MessageRetentionPeriod": "345600",
+    "ReceiveMessageWaitTimeSeconds": "0",
+    "SqsManagedSseEnabled": "true",
+    "VisibilityTimeout": "30",
+}
+FIFO_DEFAULTS = {
+    "ContentBasedDeduplication": "false",
+    "DeduplicationScope": "queue",
+    "FifoThroughputLimit": "perQueue",
+}
+
+
+def unknown_attribute(name: str) -> ServiceError:
+    return ServiceError("InvalidAttributeName", f"Unknown Attribute {name}.")
+
+
+def checked(given: Mapping[str, str], fifo: bool, limits: Limits) -> Attributes:
+    """What a request gives, each value checked by itself and put in its canonical form."""
+    result = {}
+    for name, value in given.items():
+        if name not in CHECKS:
+            raise unknown_attribute(name)
+        if not fifo and name in FIFO_ONLY:
+            if name in ("DeduplicationScope", "FifoThroughputLimit"):
+                raise ServiceError(
+                    "InvalidAttributeName", f"You can specify the {name} only when FifoQueue is set to true."
+                )
+            raise unknown_attribute(name)
+        result[name] = CHECKS[name](name, value, limits)
+    if result.get("KmsMasterKeyId") and result.get("SqsManagedSseEnabled") == "true":
+        raise ServiceError("InvalidAttributeName", ONE_ENCRYPTION)
+    return result
+
+
+def merged(current: Mapping[str, str], change: Mapping[str, str]) -> Attributes:
+    """The attributes after a change: an empty value removes, and one kind of encryption replaces the other."""
+    if change.get("FifoQueue", current.get("FifoQueue")) != current.get("FifoQueue"):
+        raise invalid_attribute("FifoQueue", "Modifying queue type is not supported.")
+    result = dict(current) | dict(change)
+    if change.get("SqsManagedSseEnabled") == "true":
+        result["KmsMasterKeyId"] = ""
+    elif "KmsMasterKeyId" in change:
+        result["SqsManagedSseEnabled"] = "false"
+    if not result.get("KmsMasterKeyId"):
+        result.pop("KmsDataKeyReusePeriodSeconds", None)
+    result = {name: value for name, value in result.items() if value}
+    if result.get("FifoThroughputLimit") == "perMessageGroupId" and result.get("DeduplicationScope") != "messageGroup":
+        raise invalid_attribute("FifoThroughputLimit", "It requires the DeduplicationScope messageGroup.")
+    return result
+
+
+def effective(queue: Queue) -> Attributes:
+    """Every attribute that has a value, set or by default."""
+    defaults = DEFAULTS | FIFO_DEFAULTS if queue.fifo else DEFAULTS
+    result = defaults | queue.attributes
+    if result.get("KmsMasterKeyId"):
+        result.setdefault("KmsDataKeyReusePeriodSeconds", "300")
+    return result
+
+
+def described(queue: Queue, counts: Counts) -> Attributes:
+    return effective(queue) | {
+        "ApproximateNumberOfMessages": str(counts.visible),
+        "ApproximateNumberOfMessagesDelayed": str(counts.delayed),
+        "ApproximateNumberOfMessagesNotVisible": str(counts.in_flight),
+        "CreatedTimestamp": str(queue.created // 1000),
+        "LastModifiedTimestamp": str(queue.modified // 1000),
+        "QueueArn": queue.arn,
+    }
+
+
+def difference(queue: Queue, wanted: Mapping[str, str]) -> str | None:
+    """The first of the wanted attributes that the queue has with another value."""
+    has = effective(queue)
+    return next((name for name, value in wanted.items() if has.get(name, "") != value), None)
+
+
+def allows_source(target: Queue, source: QueueKey) -> bool:
+    """Whether a dead-letter queue's RedriveAllowPolicy lets a queue use it."""
+    policy = json.loads(target.attributes.get("RedriveAllowPolicy") or "{}")
+    match policy.get("redrivePermission", "allowAll"):
+        case "allowAll":
+            return True
+        case "byQueue":
+            return source.arn in policy["sourceQueueArns"]
+        case _:
+            return False

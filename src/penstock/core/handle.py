@@ -1,0 +1,42 @@
+"""Receipt handles: a store's claim, sealed so that nobody can make one up or carry it to another queue.
+
+A handle is base64 of a version byte, the queue's id, the claim and a keyed digest of them all. It holds no state on
+the server, so it is as good after a restart as before, and a forged one is refused without touching the store.
+"""
+
+import base64
+import binascii
+import hashlib
+import hmac
+
+from penstock.core.errors import ServiceError
+
+_VERSION = b"\x01"
+_DIGEST_BYTES = 16
+
+
+def seal(key: bytes, queue_id: int, claim: bytes) -> str:
+    sealed = _VERSION + queue_id.to_bytes(8, "big") + claim
+    return base64.urlsafe_b64encode(sealed + _digest(key, sealed)).decode("ascii")
+
+
+def unseal(key: bytes, queue_id: int, handle: str) -> bytes:
+    """The claim in a handle of this queue."""
+    try:
+        raw = base64.b64decode(handle.encode("ascii"), altchars=b"-_", validate=True)
+    except (UnicodeEncodeError, binascii.Error):
+        raw = b""
+    sealed, digest = raw[:-_DIGEST_BYTES], raw[-_DIGEST_BYTES:]
+    if sealed[:1] != _VERSION or not hmac.compare_digest(digest, _digest(key, sealed)):
+        raise ServiceError(
+            "ReceiptHandleIsInvalid", f'The input receipt handle "{handle}" is not a valid receipt handle.'
+        )
+    if int.from_bytes(sealed[1:9], "big") != queue_id:
+        raise ServiceError(
+            "ReceiptHandleIsInvalid", f'The input receipt handle "{handle}" is not valid for this queue.'
+        )
+    return sealed[9:]
+
+
+def _digest(key: bytes, sealed: bytes) -> bytes:
+    return hashlib.blake2b(sealed, key=key, digest_size=_DIGEST_BYTES).digest()
