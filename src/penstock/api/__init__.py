@@ -1,0 +1,1 @@
+"""Operations, one coroutine each, and the pipeline that brings a request to them."""

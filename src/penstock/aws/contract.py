@@ -1,7 +1,7 @@
 """AWS's own service models, compiled into msgspec types.
 
 A model (botocore ships them; ours lie beside this file in the same format) says which operations a service has and
-what their requests and replies look like. Here each structure becomes one msgspec type, so that decoding and checking
+what their requests and replies look like. Members are in alphabetical order, as Amazon writes them. Here each structure becomes one msgspec type, so that decoding and checking
 a request is one call into C, and nothing about a shape is written by hand.
 
 Members of requests that the model calls required must be there, except below a map, where an operation
@@ -144,7 +144,7 @@ class _Types:
 
     def _fields(self, shape: Model, required: bool) -> Iterator[Any]:
         must = shape.get("required", []) if required else []
-        for member, reference in shape["members"].items():
+        for member, reference in sorted(shape["members"].items()):
             of_type = self._type(reference["shape"], required)
             yield (member, of_type) if member in must else (member, of_type | None, None)
 

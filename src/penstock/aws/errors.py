@@ -61,6 +61,7 @@ ERRORS: dict[str, Form] = dict(
         _modeled("KmsThrottled", "KMS.ThrottlingException"),
         _modeled("KmsOptInRequired", "KMS.OptInRequired", 403),
         _generic("InvalidParameterValue", "InvalidParameterValueException"),
+        _generic("EmptyValue", "EmptyValueException"),
         _generic("MissingParameter", "MissingRequiredParameterException"),
         _generic("InvalidAction", "UnknownOperationException"),
         _generic("MalformedInput", "SerializationException"),

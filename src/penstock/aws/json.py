@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from penstock.aws.contract import Operation, Service
-from penstock.aws.errors import form
+from penstock.aws.errors import SQS, form
 from penstock.aws.http import HttpResponse
 from penstock.core.errors import ServiceError, missing_parameter
 
@@ -21,9 +21,12 @@ _encode = msgspec.json.Encoder().encode
 _MISSING = re.compile(r"missing required field `(\w+)`(?: - at `\$\.(\w+)\[(\d+)\]`)?")
 _MISTYPED = re.compile(r"Expected `([^`]+)`, got `([^`]+)`(?: - at `\$\.?([^`]*)`)?")
 
-_JAVA_NAMES = {"str": "String", "int": "Integer", "bool": "Boolean", "bytes": "Blob", "array": "List", "object": "Map"}
-_TOKEN_NAMES = {"str": "STRING_VALUE", "int": "NUMBER_VALUE", "float": "DECIMAL_VALUE", "array": "START_ARRAY",
-                "object": "START_OBJECT"}  # fmt: skip
+_WANTED = {"str": "a String", "int": "an Integer", "bool": "a Boolean", "bytes": "a Blob"}
+_TOKENS = {"str": "STRING_VALUE", "int": "NUMBER_VALUE", "float": "DECIMAL_VALUE", "bool": "BOOLEAN_VALUE"}
+_MISPLACED = {
+    "object": "Start of structure or map found where not expected.",
+    "array": "Start of list found where not expected",
+}
 
 
 def decode(service: Service, operation: Operation, body: bytes) -> Any:
@@ -39,14 +42,14 @@ def decode(service: Service, operation: Operation, body: bytes) -> Any:
 
 
 def encode(result: msgspec.Struct | None, request_id: str) -> HttpResponse:
-    body = _encode(result) if result is not None else b"{}"
+    body = _encode(result) if result is not None else b""
     return HttpResponse(200, body, [CONTENT_TYPE, (b"x-amzn-requestid", request_id.encode())])
 
 
 def encode_error(error: ServiceError, request_id: str, query_mode: bool) -> HttpResponse:
-    """`query_mode` is a client's wish for the statuses of the Query protocol; without it every client error is 400."""
+    """`query_mode` is a client's wish for the statuses of the Query protocol; without it errors of SQS itself are 400."""
     looks = form(error)
-    status = looks.status if query_mode or looks.status >= 500 else 400
+    status = 400 if looks.json_type.startswith(SQS) and not query_mode else looks.status
     headers = [
         CONTENT_TYPE,
         (b"x-amzn-requestid", request_id.encode()),
@@ -72,9 +75,10 @@ def _explained(service: Service, operation: Operation, reason: str) -> ServiceEr
         expected, got, path = mistyped.groups()
         if got == "null":
             return missing_parameter(path or "")
+        if got in _MISPLACED:
+            return _malformed(_MISPLACED[got])
         wanted = expected.split(" | ")[0]
-        token = _TOKEN_NAMES.get(got, f"{got.upper()}_VALUE")
-        return _malformed(f"{token} can not be converted to {_JAVA_NAMES.get(wanted, wanted)}")
+        return _malformed(f"{_TOKENS.get(got, got)} can not be converted to {_WANTED.get(wanted, f'a {wanted}')}")
     return _malformed(reason.split(" - at ")[0])
 
 

@@ -48,13 +48,31 @@ def _one_of(*values: str) -> Check:
 
 
 def _policy(name: str, value: str, limits: Limits) -> str:
-    if value:
-        try:
-            document = json.loads(value)
-        except ValueError:
-            document = None
-        if not isinstance(document, dict) or len(value.encode()) > limits.max_policy_bytes * 4:
-            raise invalid_attribute(name)
+    if not value:
+        return value
+    try:
+        document = json.loads(value)
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        raise invalid_attribute(name)
+    if len(value.encode()) > limits.max_policy_bytes:
+        raise ServiceError("OverLimit", "Submitted policy is over max allowed size.")
+    statements = document.get("Statement", [])
+    statements = statements if isinstance(statements, list) else [statements]
+    most = limits.max_policy_statements
+    if len(statements) > most:
+        raise ServiceError(
+            "OverLimit", f"{len(statements)} statements were found in the submitted policy, max allowed is {most}"
+        )
+    most = limits.max_actions_per_statement
+    for statement in statements:
+        actions = statement.get("Action") if isinstance(statement, dict) else None
+        if isinstance(actions, list) and len(actions) > most:
+            raise ServiceError(
+                "OverLimit",
+                f"{len(actions)} actions were found in a statement from the submitted policy, max allowed is {most}",
+            )
     return value
 
 
@@ -62,64 +80,66 @@ def _text(name: str, value: str, limits: Limits) -> str:
     return value
 
 
-def _json_object(name: str, value: str) -> dict[str, Any]:
+def _json_object(value: str) -> dict[str, Any] | None:
     try:
         document = json.loads(value)
     except ValueError:
-        document = None
-    if not isinstance(document, dict):
-        raise invalid_value(value, name, f"{_SPOKEN[name]} is not a valid JSON map.")
-    return document
-
-
-_SPOKEN = {
-    "RedrivePolicy": "Redrive policy",
-    "RedriveAllowPolicy": "Amazon SQS can't create the redrive allow policy, as it",
-}
+        return None
+    return document if isinstance(document, dict) else None
 
 
 def _redrive_policy(name: str, value: str, limits: Limits) -> str:
     if not value:
         return value
-    document = _json_object(name, value)
-    for key in ("maxReceiveCount", "deadLetterTargetArn"):
+    document = _json_object(value)
+    if document is None:
+        raise invalid_value(value, name, "Redrive policy is not a valid JSON map.")
+    known = ("maxReceiveCount", "deadLetterTargetArn")
+    for key in known:
         if key not in document:
             raise invalid_value(value, name, f"Redrive policy does not contain mandatory attribute: {key}.")
+    if len(document) > len(known):
+        raise invalid_value(
+            value, name, "Only following attributes are supported: [maxReceiveCount, deadLetterTargetArn]."
+        )
     most, given = limits.max_max_receive_count, document["maxReceiveCount"]
-    count = int(given) if isinstance(given, int | str) and str(given).isascii() and str(given).isdigit() else 0
-    if isinstance(given, bool) or not 1 <= count <= most:
+    text = "" if isinstance(given, bool) or not isinstance(given, int | str) else str(given)
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= most):
         raise invalid_value(
             value,
             name,
             f"Invalid value for maxReceiveCount: {given}, valid values are from 1 to {most} both inclusive.",
         )
-    if not isinstance(document["deadLetterTargetArn"], str) or not QueueKey.from_arn(document["deadLetterTargetArn"]):
-        raise invalid_value(value, name, "Dead letter target ARN is invalid.")
-    return json.dumps(document | {"maxReceiveCount": count}, separators=(",", ":"), ensure_ascii=False)
+    target = document["deadLetterTargetArn"]
+    if not isinstance(target, str) or not QueueKey.from_arn(target):
+        raise invalid_value(value, name, "Invalid value for deadLetterTargetArn.")
+    return json.dumps({"deadLetterTargetArn": target, "maxReceiveCount": int(text)}, separators=(",", ":"))
 
 
 def _redrive_allow_policy(name: str, value: str, limits: Limits) -> str:
     if not value:
         return value
-    document = _json_object(name, value)
-    permission, sources = document.get("redrivePermission"), document.get("sourceQueueArns")
+    document, refusal = _json_object(value), "Amazon SQS can't create the redrive allow policy"
+    permission, sources = (document or {}).get("redrivePermission"), (document or {}).get("sourceQueueArns", [])
+    if (
+        document is None
+        or permission not in ("allowAll", "denyAll", "byQueue")
+        or not document.keys() <= {"redrivePermission", "sourceQueueArns"}
+        or not isinstance(sources, list)
+        or not all(isinstance(arn, str) and QueueKey.from_arn(arn) for arn in sources)
+    ):
+        raise invalid_value(value, name, f"{refusal}, as it’s in an unsupported format.")
     problem = None
-    if not document.keys() <= {"redrivePermission", "sourceQueueArns"} or permission not in (
-        "allowAll",
-        "denyAll",
-        "byQueue",
-    ):
-        problem = "the value of redrivePermission must be allowAll, denyAll, or byQueue"
-    elif (permission == "byQueue") != (sources is not None):
-        problem = "sourceQueueArns must be given with byQueue, and only then"
-    elif sources is not None and not (
-        isinstance(sources, list)
-        and 1 <= len(sources) <= limits.max_redrive_sources
-        and all(isinstance(arn, str) and QueueKey.from_arn(arn) for arn in sources)
-    ):
-        problem = f"sourceQueueArns must be a list of 1 to {limits.max_redrive_sources} queue ARNs"
+    if permission != "byQueue" and sources:
+        problem = "To specify one or more source queue ARNs, you must set redrivePermission to byQueue."
+    elif permission == "byQueue" and not sources:
+        problem = (
+            "When you specify the byQueue permission type, you must also specify one or more sourceQueueArns values."
+        )
+    elif len(sources) > limits.max_redrive_sources:
+        problem = f"The maximum number of source queue ARNs you can specify is {limits.max_redrive_sources}."
     if problem:
-        raise invalid_value(value, name, f"Amazon SQS can't create the redrive allow policy, as {problem}.")
+        raise invalid_value(value, name, f"{refusal}. {problem}")
     return value
 
 
@@ -200,7 +220,10 @@ def merged(current: Mapping[str, str], change: Mapping[str, str]) -> Attributes:
         result.pop("KmsDataKeyReusePeriodSeconds", None)
     result = {name: value for name, value in result.items() if value}
     if result.get("FifoThroughputLimit") == "perMessageGroupId" and result.get("DeduplicationScope") != "messageGroup":
-        raise invalid_attribute("FifoThroughputLimit", "It requires the DeduplicationScope messageGroup.")
+        raise ServiceError(
+            "InvalidAttributeValue",
+            "The perMessageGroupId value is allowed only when the value for DeduplicationScope is messageGroup",
+        )
     return result
 
 

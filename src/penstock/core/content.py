@@ -11,7 +11,7 @@ from penstock.core.message import Attribute, Attributes
 
 _ASCII_ALLOWED = b"\t\n\r" + bytes(range(0x20, 0x80))
 _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_ALLOWED_CHARACTERS = "#x9 | #xA | #xD | #x20 to #xD7FF | #xE000 to #xFFFD | #x10000 to #x10FFFF"
+_ALLOWED_CHARACTERS = "#x9 | #xA | #xD | [#x20-#xD7FF] | [#xE000-#xFFFD] | [#x10000-#x10FFFF]"
 _ATTRIBUTE_NAME = re.compile(r"[\w.-]+")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 
@@ -29,32 +29,35 @@ class RawAttribute(Protocol):
     BinaryListValues: list[bytes] | None
 
 
-def has_illegal_characters(text: str) -> bool:
-    if text.isascii():
-        return bool(text.encode("ascii").translate(None, _ASCII_ALLOWED))
-    return _ILLEGAL.search(text) is not None
+def illegal_character(text: str) -> str | None:
+    """The first character that no message may contain."""
+    if text.isascii() and not text.encode("ascii").translate(None, _ASCII_ALLOWED):
+        return None
+    found = _ILLEGAL.search(text)
+    return found.group() if found else None
 
 
 def check_body(body: str) -> None:
     if not body:
         raise missing_parameter("MessageBody")
-    if has_illegal_characters(body):
+    if (character := illegal_character(body)) is not None:
         raise ServiceError(
-            "InvalidMessageContents", f"Invalid characters found. Valid unicode characters are {_ALLOWED_CHARACTERS}"
+            "InvalidMessageContents",
+            f"Invalid binary character '#x{ord(character):X}' was found in the message body, "
+            f"the set of allowed characters is {_ALLOWED_CHARACTERS}.",
         )
 
 
 def read_attributes(given: Mapping[str, RawAttribute] | None, limits: Limits) -> Attributes:
     if not given:
         return {}
-    if len(given) > limits.max_message_attributes:
-        raise invalid_parameter(
-            f"Number of message attributes [{len(given)}] exceeds the allowed maximum [{limits.max_message_attributes}]."
-        )
+    number, most = len(given), limits.max_message_attributes
+    if number > most:
+        raise invalid_parameter(f"Number of message attributes [{number}] exceeds the allowed maximum [{most}].")
     attributes = {}
     for name, raw in given.items():
         _check_name(name, limits)
-        attributes[name] = _read_value(f"Message (user) attribute '{name}'", raw, limits)
+        attributes[name] = _read_value(f"message (user) attribute '{name}'", raw, limits)
     return attributes
 
 
@@ -64,9 +67,9 @@ def read_trace(given: Mapping[str, RawAttribute] | None, limits: Limits) -> str 
     for name, raw in (given or {}).items():
         if name != TRACE_HEADER:
             raise invalid_parameter(f"Message system attribute name '{name}' is invalid.")
-        attribute = _read_value(f"Message system attribute '{name}'", raw, limits)
-        if attribute.data_type != STRING or not isinstance(attribute.value, str):
-            raise invalid_parameter(f"Message system attribute '{name}' must be of type '{STRING}'.")
+        attribute = _read_value(f"message system attribute '{name}'", raw, limits)
+        if not isinstance(attribute.value, str):
+            raise invalid_parameter(f"The type of message system attribute '{name}' must be {STRING}.")
         trace = attribute.value
     return trace
 
@@ -74,56 +77,72 @@ def read_trace(given: Mapping[str, RawAttribute] | None, limits: Limits) -> str 
 def _check_name(name: str, limits: Limits) -> None:
     longest = limits.max_message_attribute_name_length
     if not name:
-        raise invalid_parameter("Message (user) attribute name can not be empty.")
+        raise invalid_parameter("The request must contain non-empty message (user) attribute names.")
     if len(name) > longest:
         raise invalid_parameter(f"Message (user) attribute name must be shorter than {longest} bytes.")
-    if not _ATTRIBUTE_NAME.fullmatch(name) or name.startswith(".") or name.endswith(".") or ".." in name:
-        raise invalid_parameter(
-            f"Message (user) attribute name '{name}' is invalid: it can contain letters, digits, underscores, hyphens and "
-            "periods, must not start or end with a period, and must not have periods in succession."
-        )
+    if not _ATTRIBUTE_NAME.fullmatch(name):
+        raise invalid_parameter(f"Invalid (user) attribute name '{name}'.")
+    if name.startswith("."):
+        raise invalid_parameter("Message (user) attribute name must not begin with character '.'.")
+    if name.endswith("."):
+        raise invalid_parameter("Message (user) attribute name must not end with character '.'.")
+    if ".." in name:
+        raise invalid_parameter("Message (user) attribute name must not have successive '.' characters.")
     if name.lower().startswith(("aws.", "amazon.")):
-        raise invalid_parameter(f"Message (user) attribute name '{name}' must not start with 'AWS.' or 'Amazon.'.")
+        raise invalid_parameter(
+            "You can't use message attribute names beginning with 'AWS.' or 'Amazon'. "
+            "These strings are reserved for internal use."
+        )
 
 
 def _read_value(what: str, raw: RawAttribute, limits: Limits) -> Attribute:
-    data_type = raw.DataType or ""
-    if not data_type:
-        raise invalid_parameter(f"{what} must contain a non-empty attribute type.")
-    kind, _, _ = data_type.partition(".")
-    if kind not in (STRING, NUMBER, BINARY) or len(data_type.encode()) > limits.max_message_attribute_type_length:
+    """`what` names the attribute in errors, as the middle of a sentence."""
+    start = what[0].upper() + what[1:]
+    if not raw.DataType:
+        raise invalid_parameter(f"The {what} must contain a non-empty message attribute type.")
+    kind = raw.DataType.partition(".")[0]
+    if kind not in (STRING, NUMBER, BINARY):
         raise invalid_parameter(
-            f"{what} has an invalid message attribute type, the set of supported type prefixes is Binary, Number, and String."
+            f"The type of {what} is invalid. "
+            "You must use only the following supported type prefixes: Binary, Number, String."
         )
+    longest = limits.max_message_attribute_type_length
+    if len(raw.DataType.encode()) > longest:
+        raise invalid_parameter(f"Message (user) attribute type must be shorter than {longest} bytes.")
     if raw.StringListValues or raw.BinaryListValues:
         raise ServiceError(
             "UnsupportedOperation", "Message attribute list values in SendMessage operation are not supported."
         )
     value = raw.BinaryValue if kind == BINARY else raw.StringValue
+    other = raw.StringValue if kind == BINARY else raw.BinaryValue
+    if other:
+        field = BINARY if kind == BINARY else STRING
+        raise invalid_parameter(f"{start} with type '{kind}' must use field '{field}'.")
     if not value:
-        raise invalid_parameter(f"{what} must contain a non-empty value of type '{kind}'.")
+        raise invalid_parameter(f"{start} must contain a non-empty value of type '{kind}'.")
     if isinstance(value, str):
-        if has_illegal_characters(value):
+        if (character := illegal_character(value)) is not None:
             raise invalid_parameter(
-                f"{what} contains characters that are not allowed. Valid unicode characters are {_ALLOWED_CHARACTERS}"
+                f"Invalid binary character '#x{ord(character):X}' was found in the {what}, "
+                f"the set of allowed characters is {_ALLOWED_CHARACTERS}."
             )
         if kind == NUMBER:
             _check_number(what, value)
-    return Attribute(data_type, value)
+    return Attribute(raw.DataType, value)
 
 
 def _check_number(what: str, value: str) -> None:
     """Up to 38 significant digits, between 10^-128 and 10^126 either side of zero."""
     if not _NUMBER.fullmatch(value):
-        raise invalid_parameter(f"Can't cast the value of {what[0].lower() + what[1:]} to a number.")
+        raise invalid_parameter(f"Can't cast the value of {what} to a number.")
     mantissa, _, exponent = value.lower().lstrip("+-").partition("e")
     whole, _, fraction = mantissa.partition(".")
     digits = (whole + fraction).lstrip("0")
     if not digits:
         return
     magnitude = len(digits) - len(fraction) + int(exponent or 0)
-    if len(digits.rstrip("0")) > 38 or magnitude > 127 or magnitude < -127:
-        raise invalid_parameter(f"The value of {what[0].lower() + what[1:]} is out of the range of numbers.")
+    if len(digits.rstrip("0")) > 38 or not -127 <= magnitude <= 127:
+        raise invalid_parameter(f"Can't cast the value of {what} to a number.")
 
 
 def size_of(body: str, attributes: Attributes) -> int:

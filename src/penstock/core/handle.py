@@ -17,13 +17,13 @@ _DIGEST_BYTES = 16
 
 def seal(key: bytes, queue_id: int, claim: bytes) -> str:
     sealed = _VERSION + queue_id.to_bytes(8, "big") + claim
-    return base64.urlsafe_b64encode(sealed + _digest(key, sealed)).decode("ascii")
+    return base64.b64encode(sealed + _digest(key, sealed)).decode("ascii")
 
 
 def unseal(key: bytes, queue_id: int, handle: str) -> bytes:
     """The claim in a handle of this queue."""
     try:
-        raw = base64.b64decode(handle.encode("ascii"), altchars=b"-_", validate=True)
+        raw = base64.b64decode(handle.encode("ascii"), validate=True)
     except (UnicodeEncodeError, binascii.Error):
         raw = b""
     sealed, digest = raw[:-_DIGEST_BYTES], raw[-_DIGEST_BYTES:]
@@ -32,9 +32,7 @@ def unseal(key: bytes, queue_id: int, handle: str) -> bytes:
             "ReceiptHandleIsInvalid", f'The input receipt handle "{handle}" is not a valid receipt handle.'
         )
     if int.from_bytes(sealed[1:9], "big") != queue_id:
-        raise ServiceError(
-            "ReceiptHandleIsInvalid", f'The input receipt handle "{handle}" is not valid for this queue.'
-        )
+        raise ServiceError("ReceiptHandleIsInvalid", f'The receipt handle "{handle}" is not valid for this queue.')
     return sealed[9:]
 
 

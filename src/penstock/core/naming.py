@@ -19,7 +19,7 @@ def check_queue_name(name: str, fifo: bool, limits: Limits) -> None:
     if fifo:
         raise invalid_parameter(
             "The name of a FIFO queue can only include alphanumeric characters, hyphens, or underscores, "
-            f"must end with .fifo suffix and be 1 to {longest} in length"
+            f"must end with .fifo suffix and be 1 to {longest} in length."
         )
     raise invalid_parameter(
         f"Can only include alphanumeric characters, hyphens, or underscores. 1 to {longest} in length"

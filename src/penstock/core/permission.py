@@ -18,6 +18,12 @@ SHARED_ACTIONS = (
     "ListDeadLetterSourceQueues",
     "PurgeQueue",
 )
+OWNER_ACTIONS = (
+    "AddPermission", "CancelMessageMoveTask", "CreateQueue", "DeleteQueue", "ListMessageMoveTasks", "ListQueues",
+    "ListQueueTags", "RemovePermission", "SetQueueAttributes", "StartMessageMoveTask", "TagQueue", "UntagQueue",
+)  # fmt: skip
+OWNER_ONLY = "Only the queue owner is allowed to invoke this action."
+UNKNOWN_ACTION = "Please refer to the appropriate WSDL for a list of valid actions."
 
 
 def with_permission(queue: Queue, label: str, accounts: list[str], actions: list[str], limits: Limits) -> str:
@@ -30,16 +36,11 @@ def with_permission(queue: Queue, label: str, accounts: list[str], actions: list
         raise ServiceError("OverLimit", f"{len(actions)} Actions were found, maximum allowed is {most}.")
     for action in actions:
         if action not in SHARED_ACTIONS:
-            raise invalid_value(
-                f"SQS:{action}",
-                "ActionName",
-                "Only the queue owner is allowed to invoke this action."
-                if action
-                else "Please refer to the documentation.",
-            )
+            reason = OWNER_ONLY if action in OWNER_ACTIONS else UNKNOWN_ACTION
+            raise invalid_value(f"SQS:{action}", "ActionName", reason)
     for account in accounts:
         if not (account.isascii() and account.isdigit() and len(account) == 12):
-            raise invalid_value(account, "PrincipalId", "Unable to verify.")
+            raise invalid_value(f"[{account}]", "PrincipalId", "Unable to verify.")
     statement = {
         "Sid": label,
         "Effect": "Allow",

@@ -16,7 +16,7 @@ The rules every store follows:
 * **Standard queues** hand out messages by the time since which they have been visible, so a message that keeps
   failing goes to the back. With groups on messages, quiet groups come before noisy ones (`core.fairness`).
 * **FIFO queues** hand out, group by group, the longest prefix of a group that is ready: a hidden message hides all that
-  follow it in its group. Groups come in the order in which they became available.
+  follow it in its group. Groups come in the order in which their heads became ready.
 * **Redrive**: a message that has been received `max_receives` times and is about to be handed out again is moved to
   its dead-letter queue instead, within the same change. It keeps its id, body, attributes, sent time and receive
   count and records its source. On a standard queue it keeps its enqueue time; on a FIFO queue it gets a new one and its

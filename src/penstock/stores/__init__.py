@@ -1,0 +1,1 @@
+"""Implementations of the Store port; chosen by URL, never importing each other."""

@@ -1,0 +1,29 @@
+"""Which queue a request is about, read from its URL, its name or its ARN. Of a queue URL only the path counts: the host
+may be a proxy's, or Amazon's."""
+
+from typing import Any
+
+from penstock.core.errors import ServiceError
+from penstock.core.queue import QueueKey
+
+
+def key_of_url(url: str, region: str, account: str) -> QueueKey:
+    """Takes `scheme://host/account/name`, `/account/name` and a bare queue name."""
+    path = url.partition("://")[2].partition("/")[2] if "://" in url else url
+    parts = path.partition("?")[0].strip("/").split("/")
+    if len(parts) == 1 and parts[0] and "://" not in url:
+        return QueueKey(region, account, parts[0])
+    if len(parts) == 2 and all(parts):
+        return QueueKey(region, parts[0], parts[1])
+    raise ServiceError("InvalidAddress", f"The address {url} is not valid for this endpoint.")
+
+
+def resource_of(request: Any, region: str, account: str) -> QueueKey | None:
+    """The queue a decoded request names; None for a request about the account as a whole."""
+    if url := getattr(request, "QueueUrl", None):
+        return key_of_url(url, region, account)
+    if name := getattr(request, "QueueName", None):
+        return QueueKey(region, getattr(request, "QueueOwnerAWSAccountId", None) or account, name)
+    if arn := getattr(request, "SourceArn", None):
+        return QueueKey.from_arn(arn)
+    return None

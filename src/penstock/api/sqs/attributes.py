@@ -1,0 +1,54 @@
+"""GetQueueAttributes and SetQueueAttributes."""
+
+from collections.abc import Mapping
+
+from penstock.api.call import Call
+from penstock.aws import sqs
+from penstock.core import attributes
+from penstock.core.errors import invalid_value
+from penstock.core.queue import Queue, QueueKey
+
+KNOWN = {*attributes.CHECKS, *attributes.MEASURED}
+
+
+async def get_queue_attributes(call: Call, request: sqs.GetQueueAttributesRequest) -> sqs.GetQueueAttributesResult:
+    queue = await call.queue()
+    wanted = set(request.AttributeNames or ())
+    for name in wanted - KNOWN - {"All"}:
+        raise attributes.unknown_attribute(name)
+    if not wanted:
+        return sqs.GetQueueAttributesResult()
+    everything = attributes.described(queue, await call.site.store.counts(queue.id, call.now()))
+    shown = {name: value for name, value in sorted(everything.items()) if name in wanted or "All" in wanted}
+    return sqs.GetQueueAttributesResult(Attributes=shown or None)
+
+
+async def set_queue_attributes(call: Call, request: sqs.SetQueueAttributesRequest) -> None:
+    queue = await call.queue()
+    change = attributes.checked(request.Attributes, queue.fifo, call.site.limits)
+    await check_redrive(call, queue.key, queue.fifo, change, request.Attributes)
+    await alter(call, queue, attributes.merged(queue.attributes, change))
+
+
+async def alter(call: Call, queue: Queue, changed: dict[str, str]) -> None:
+    await call.site.store.alter_queue(queue.id, changed, queue.tags, call.now())
+
+
+async def check_redrive(
+    call: Call, source: QueueKey, fifo: bool, change: dict[str, str], given: Mapping[str, str]
+) -> None:
+    """Whether the dead-letter queue that a new redrive policy names may be used by this queue."""
+    if not change.get("RedrivePolicy"):
+        return
+    redrive = Queue(0, source, {"RedrivePolicy": change["RedrivePolicy"]}).redrive
+    key = QueueKey.from_arn(redrive.target_arn) if redrive else None
+    target = await call.site.store.find_queue(key) if key else None
+    reason = None
+    if key is None or key[:2] != source[:2] or (target is None and key != source):
+        reason = "Dead letter target does not exist."
+    elif target is not None and target.fifo != fifo:
+        reason = "Dead-letter queue must be same type of queue as the source.."
+    elif target is not None and not attributes.allows_source(target, source):
+        reason = "Queue does not have permission to use the dead-letter queue, according to its redrive allow policy."
+    if reason:
+        raise invalid_value(given["RedrivePolicy"], "RedrivePolicy", reason)

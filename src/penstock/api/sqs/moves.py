@@ -1,0 +1,109 @@
+"""Message move tasks: started, listed and cancelled here, carried out by `loops.mover`."""
+
+import base64
+import binascii
+import json
+import uuid
+from dataclasses import replace
+
+from penstock.api.call import Call
+from penstock.aws import sqs
+from penstock.core.errors import ServiceError, invalid_parameter, invalid_value, missing_parameter
+from penstock.core.move import MoveStatus, MoveTask
+from penstock.core.queue import Queue, QueueKey
+
+ARN_FORMAT = "arn:<partition>:<service>:<region>:<account-id>:<resource-id>"
+MOST_LISTED = 10
+
+
+async def start_message_move_task(
+    call: Call, request: sqs.StartMessageMoveTaskRequest
+) -> sqs.StartMessageMoveTaskResult:
+    rate, most = request.MaxNumberOfMessagesPerSecond, call.site.limits.max_move_rate
+    if rate is not None and not 1 <= rate <= most:
+        raise invalid_parameter(
+            "Value for parameter MaxNumberOfMessagesPerSecond is invalid. "
+            f"Reason: You must enter a number that's between 1 and {most}."
+        )
+    source = await _queue(call, request.SourceArn, "SourceArn")
+    if request.DestinationArn is not None:
+        destination = await _queue(call, request.DestinationArn, "DestinationArn")
+        if destination.id == source.id:
+            raise invalid_parameter("Source queue arn and destination queue arn cannot be the same.")
+        if destination.fifo != source.fifo:
+            raise invalid_parameter("The source queue and destination queue must be of the same queue type.")
+    if not await call.site.store.list_sources(source, limit=1):
+        raise invalid_parameter("Source queue must be configured as a Dead Letter Queue.")
+    now = call.now()
+    counts = await call.site.store.counts(source.id, now)
+    task = MoveTask(str(uuid.uuid4()), source.arn, request.DestinationArn, rate, counts.visible, now)
+    if not await call.site.store.add_move(task):
+        raise invalid_parameter(
+            "There is already a task running. Only one active task is allowed for a source queue arn at a given time."
+        )
+    call.site.move_started()
+    return sqs.StartMessageMoveTaskResult(TaskHandle=_handle(task))
+
+
+async def list_message_move_tasks(
+    call: Call, request: sqs.ListMessageMoveTasksRequest
+) -> sqs.ListMessageMoveTasksResult:
+    wanted = 1 if request.MaxResults is None else request.MaxResults
+    if not 1 <= wanted <= MOST_LISTED:
+        raise invalid_value(wanted, "MaxResults", f"Must be between 1 and {MOST_LISTED}, if provided.")
+    source = await _queue(call, request.SourceArn, "SourceArn")
+    tasks = await call.site.store.list_moves(source.arn, wanted)
+    return sqs.ListMessageMoveTasksResult(Results=[_shown(task) for task in tasks] or None)
+
+
+async def cancel_message_move_task(
+    call: Call, request: sqs.CancelMessageMoveTaskRequest
+) -> sqs.CancelMessageMoveTaskResult:
+    try:
+        named = json.loads(base64.b64decode(request.TaskHandle, validate=True))
+        task_id, source_arn = str(named["taskId"]), str(named["sourceArn"])
+    except (binascii.Error, ValueError, KeyError, TypeError):
+        raise invalid_parameter("Value for parameter TaskHandle is invalid.") from None
+    source = await _queue(call, source_arn, "SourceArn")
+    task = await call.site.store.find_move(task_id)
+    if task is None or task.source_arn != source.arn:
+        raise ServiceError("ResourceNotFoundException", "Task does not exist.")
+    if task.status is not MoveStatus.RUNNING:
+        raise invalid_parameter("Only active tasks can be cancelled.")
+    await call.site.store.save_move(replace(task, status=MoveStatus.CANCELLING))
+    call.site.move_started()
+    return sqs.CancelMessageMoveTaskResult(ApproximateNumberOfMessagesMoved=task.moved)
+
+
+async def _queue(call: Call, arn: str, parameter: str) -> Queue:
+    """A queue of the caller's own, by its ARN: tasks do not cross accounts."""
+    if not arn:
+        raise missing_parameter(parameter)
+    if arn.count(":") != 5 or not arn.startswith("arn:"):
+        raise invalid_parameter(f"You must use this format to specify the {parameter}: {ARN_FORMAT}")
+    key = QueueKey.from_arn(arn)
+    own = key is not None and key[:2] == (call.region, call.principal.account)
+    queue = await call.site.store.find_queue(key) if key and own else None
+    if queue is None:
+        raise ServiceError(
+            "ResourceNotFoundException", f"The resource that you specified for the {parameter} parameter doesn't exist."
+        )
+    return queue
+
+
+def _handle(task: MoveTask) -> str:
+    return base64.b64encode(json.dumps({"taskId": task.id, "sourceArn": task.source_arn}).encode()).decode()
+
+
+def _shown(task: MoveTask) -> sqs.ListMessageMoveTasksResultEntry:
+    return sqs.ListMessageMoveTasksResultEntry(
+        TaskHandle=_handle(task) if task.status is MoveStatus.RUNNING else None,
+        Status=task.status.value,
+        SourceArn=task.source_arn,
+        DestinationArn=task.destination_arn,
+        MaxNumberOfMessagesPerSecond=task.rate,
+        ApproximateNumberOfMessagesMoved=task.moved,
+        ApproximateNumberOfMessagesToMove=task.to_move,
+        FailureReason=task.failure,
+        StartedTimestamp=task.started,
+    )

@@ -1,0 +1,120 @@
+"""ReceiveMessage: what is asked for is checked, and a receiver that may wait is parked until something comes."""
+
+from collections.abc import Sequence
+
+from penstock.api.call import Call
+from penstock.api.sqs.sending import sequence_number
+from penstock.aws import sqs
+from penstock.core import content, naming
+from penstock.core.errors import QueueGone, ServiceError, invalid_value, no_such_queue
+from penstock.core.handle import seal
+from penstock.core.message import Message
+from penstock.core.queue import Queue
+from penstock.core.store import Receive, TooManyInFlight
+
+TOO_MANY = (
+    "Too many messages have been received without being deleted.\n"
+    "Please delete your received messages or let them timeout before receiving more."
+)
+
+
+async def receive_message(call: Call, request: sqs.ReceiveMessageRequest) -> sqs.ReceiveMessageResult:
+    queue = await call.queue()
+    _check(call, queue, request)
+    wait = queue.wait_seconds if request.WaitTimeSeconds is None else request.WaitTimeSeconds
+    wanted = set(request.AttributeNames or ()) | set(request.MessageSystemAttributeNames or ())
+    messages = await _receive(call, queue, request, wait)
+    return sqs.ReceiveMessageResult(
+        Messages=[_shown(call, queue, message, wanted, request.MessageAttributeNames or ()) for message in messages]
+        or None
+    )
+
+
+async def _receive(call: Call, queue: Queue, request: sqs.ReceiveMessageRequest, wait: int) -> Sequence[Message]:
+    site, room = call.site, call.site.room
+    deadline, ticket = call.now() + wait * 1000, None
+    while True:
+        try:
+            messages = await site.store.receive(queue.id, _ask(call, queue, request), call.now())
+        except TooManyInFlight:
+            if not wait:
+                raise ServiceError("OverLimit", TOO_MANY) from None
+            messages = ()
+        except QueueGone:
+            raise no_such_queue() from None
+        left = deadline - call.now()
+        if messages or left <= 0 or room.closed:
+            return messages
+        if ticket is None:
+            if room.parked(queue.key.account) >= site.limits.max_parked_receives_per_account:
+                return messages
+            ticket = room.ticket()
+        if not await room.wait(queue.id, queue.key.account, ticket, left / 1000):
+            return messages
+        queue = await call.queue()
+
+
+def _check(call: Call, queue: Queue, request: sqs.ReceiveMessageRequest) -> None:
+    limits = call.site.limits
+    number, most = request.MaxNumberOfMessages, limits.max_receive_message_max_number_of_messages
+    if number is not None and not 1 <= number <= most:
+        raise invalid_value(number, "MaxNumberOfMessages", f"Must be between 1 and {most}, if provided.")
+    wait, longest = request.WaitTimeSeconds, limits.max_receive_message_wait_time_seconds
+    if wait is not None and not 0 <= wait <= longest:
+        raise invalid_value(wait, "WaitTimeSeconds", f"Must be >= 0 and <= {longest}, if provided.")
+    if request.VisibilityTimeout is not None:
+        check_visibility(request.VisibilityTimeout, call, "Must be >= 0 and <= {most}, if provided.")
+    if request.ReceiveRequestAttemptId is not None:
+        naming.check_punctuated(request.ReceiveRequestAttemptId, "ReceiveRequestAttemptId")
+
+
+def check_visibility(seconds: int, call: Call, reason: str) -> None:
+    most = call.site.limits.max_visibility_timeout
+    if not 0 <= seconds <= most:
+        raise invalid_value(seconds, "VisibilityTimeout", reason.format(most=most))
+
+
+def _ask(call: Call, queue: Queue, request: sqs.ReceiveMessageRequest) -> Receive:
+    limits, visibility = call.site.limits, request.VisibilityTimeout
+    return Receive(
+        limit=request.MaxNumberOfMessages or 1,
+        visibility_seconds=queue.visibility_seconds if visibility is None else visibility,
+        attempt_id=request.ReceiveRequestAttemptId,
+        in_flight_limit=limits.max_in_flight_fifo if queue.fifo else limits.max_in_flight,
+    )
+
+
+def _shown(call: Call, queue: Queue, message: Message, wanted: set[str], names: Sequence[str]) -> sqs.Message:
+    attributes = content.chosen(message.attributes, names)
+    return sqs.Message(
+        MessageId=message.id,
+        ReceiptHandle=seal(call.site.handle_key, queue.id, message.claim),
+        MD5OfBody=content.md5_of_body(message.body),
+        Body=message.body,
+        Attributes=system_attributes(message, wanted) if wanted else None,
+        MD5OfMessageAttributes=content.md5_of_attributes(attributes) if attributes else None,
+        MessageAttributes={name: attribute_value(*value) for name, value in attributes.items()} or None,
+    )
+
+
+def attribute_value(data_type: str, value: str | bytes) -> sqs.MessageAttributeValue:
+    if isinstance(value, str):
+        return sqs.MessageAttributeValue(DataType=data_type, StringValue=value)
+    return sqs.MessageAttributeValue(DataType=data_type, BinaryValue=value)
+
+
+def system_attributes(message: Message, wanted: set[str]) -> dict[str, str] | None:
+    everything = {
+        "SenderId": message.sender,
+        "ApproximateFirstReceiveTimestamp": None if message.first_received is None else str(message.first_received),
+        "ApproximateReceiveCount": str(message.receive_count),
+        "SentTimestamp": str(message.sent),
+        "SequenceNumber": None if message.sequence is None else sequence_number(message.sequence),
+        "MessageDeduplicationId": message.deduplication_id,
+        "MessageGroupId": message.group,
+        "AWSTraceHeader": message.trace,
+        "DeadLetterQueueSourceArn": message.source_arn,
+    }
+    return {
+        name: value for name, value in everything.items() if value is not None and (name in wanted or "All" in wanted)
+    } or None

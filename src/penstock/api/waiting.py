@@ -1,0 +1,84 @@
+"""Long polls: receivers parked until a message can be had, at no cost while they wait.
+
+Waiters of a queue are woken in the order in which they came, one for each sign that a message may be there. One
+that finds nothing takes its old place again. A waiter whose client has gone is cancelled and takes nothing.
+"""
+
+import asyncio
+import heapq
+from collections import Counter
+from itertools import count
+
+_Waiter = asyncio.Future[bool]
+
+
+class WaitingRoom:
+    def __init__(self) -> None:
+        self._lines: dict[int, list[tuple[int, _Waiter]]] = {}
+        self._tickets = count()
+        self._parked: Counter[str] = Counter()
+        self.closed = False
+
+    def __len__(self) -> int:
+        return self._parked.total()
+
+    def parked(self, account: str) -> int:
+        return self._parked[account]
+
+    def ticket(self) -> int:
+        """A place in the order of arrival; a receiver keeps it for as long as it waits."""
+        return next(self._tickets)
+
+    async def wait(self, queue_id: int, account: str, ticket: int, seconds: float) -> bool:
+        """True once there may be a message, false when the time is over or the room closes."""
+        if self.closed or seconds <= 0:
+            return False
+        loop = asyncio.get_running_loop()
+        waiter: _Waiter = loop.create_future()
+        heapq.heappush(self._lines.setdefault(queue_id, []), (ticket, waiter))
+        timer = loop.call_later(seconds, _finish, waiter, False)
+        self._parked[account] += 1
+        try:
+            return await waiter
+        except asyncio.CancelledError:
+            if not waiter.cancelled() and waiter.result():
+                self.wake(queue_id)
+            raise
+        finally:
+            timer.cancel()
+            self._parked[account] -= 1
+            self._tidy(queue_id)
+
+    def wake(self, queue_id: int) -> None:
+        """There may be a message: let the first in line look."""
+        line = self._lines.get(queue_id)
+        while line:
+            _, waiter = heapq.heappop(line)
+            if _finish(waiter, True):
+                return
+
+    def wake_all(self, queue_id: int) -> None:
+        for _, waiter in self._lines.pop(queue_id, ()):
+            _finish(waiter, True)
+
+    def close(self) -> None:
+        """Answer everyone now, and let nobody wait again."""
+        self.closed = True
+        for line in self._lines.values():
+            for _, waiter in line:
+                _finish(waiter, False)
+
+    def _tidy(self, queue_id: int) -> None:
+        """Drop those who left from the head of the line, and the line when it is empty."""
+        line = self._lines.get(queue_id)
+        while line and line[0][1].done():
+            heapq.heappop(line)
+        if not line:
+            self._lines.pop(queue_id, None)
+
+
+def _finish(waiter: _Waiter, woken: bool) -> bool:
+    if waiter.done():
+        return False
+    waiter.set_result(woken)
+    return True

@@ -1,0 +1,6 @@
+"""The shapes of Penstock's own operations, compiled from `models/penstock.json`; see `penstock.pyi`."""
+
+from penstock.aws.contract import load
+
+SERVICE = load("penstock")
+globals().update(SERVICE.types)

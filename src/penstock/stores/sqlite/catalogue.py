@@ -1,0 +1,153 @@
+"""What the store knows of each queue in memory: its settings, its shelf, and its counters.
+
+Counters change with every message and are written once per commit, for the queues that the commit touched, in
+the same transaction as the messages they count. After a rollback they are read again.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from penstock.core.errors import QueueGone
+from penstock.core.fairness import RecentWork
+from penstock.core.queue import Queue, QueueKey
+from penstock.stores.sqlite.database import Database
+
+READY, IN_FLIGHT, DELAYED = 0, 1, 2
+UNKNOWN_AGE = 0
+
+
+@dataclass(slots=True)
+class Entry:
+    """A queue's live record. `oldest` is no later than the enqueue time of its oldest message."""
+
+    queue: Queue
+    shelf: int
+    counts: list[int]
+    bytes: int
+    purged: int | None
+    groups: int
+    oldest: float = UNKNOWN_AGE
+    check_at: int = 0
+    work: RecentWork = field(default_factory=RecentWork)
+
+    @property
+    def retention_ms(self) -> int:
+        return self.queue.retention_seconds * 1000
+
+
+class Catalogue:
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._dirty: set[int] = set()
+        self.by_id: dict[int, Entry] = {}
+        self.by_key: dict[QueueKey, Entry] = {}
+        self.by_shelf: dict[int, Entry] = {}
+        self._sources: dict[str, set[int]] = defaultdict(set)
+
+    def load(self) -> None:
+        self.__init__(self._db)  # type: ignore[misc]
+        groups = dict(self._db.execute("SELECT shelf, count(*) FROM message_group GROUP BY shelf"))
+        for row in self._db.execute(
+            "SELECT id, region, account, name, attributes, tags, created, modified, purged, shelf, ready, in_flight, delayed,"
+            " bytes FROM queue"
+        ):
+            queue_id, region, account, name, attributes, tags, created, modified, purged, shelf, *counts, size = row
+            key = QueueKey(region, account, name)
+            queue = Queue(queue_id, key, json.loads(attributes), json.loads(tags), created, modified)
+            self._enter(Entry(queue, shelf, counts, size, purged, groups.get(shelf, 0)))
+
+    def live(self, queue_id: int) -> Entry:
+        entry = self.by_id.get(queue_id)
+        if entry is None:
+            raise QueueGone(queue_id)
+        return entry
+
+    def touch(self, entry: Entry) -> None:
+        self._dirty.add(entry.queue.id)
+
+    def flush(self) -> None:
+        for queue_id in self._dirty:
+            if entry := self.by_id.get(queue_id):
+                self._db.execute(
+                    "UPDATE queue SET ready=?, in_flight=?, delayed=?, bytes=? WHERE id=?",
+                    (*entry.counts, entry.bytes, queue_id),
+                )
+        self._dirty.clear()
+
+    def create(self, key: QueueKey, attributes: dict[str, str], tags: dict[str, str], now: int) -> Queue:
+        if existing := self.by_key.get(key):
+            return existing.queue
+        shelf = self._new_shelf()
+        self._db.execute(
+            "INSERT INTO queue (region, account, name, attributes, tags, created, modified, shelf) VALUES (?,?,?,?,?,?,?,?)",
+            (*key, json.dumps(attributes), json.dumps(tags), now, now, shelf),
+        )
+        queue_id = self._db.execute("SELECT last_insert_rowid()").get
+        queue = Queue(queue_id, key, attributes, tags, now, now)
+        self._enter(Entry(queue, shelf, [0, 0, 0], 0, None, 0, oldest=float("inf")))
+        return queue
+
+    def alter(self, queue_id: int, attributes: dict[str, str], tags: dict[str, str], now: int) -> Entry:
+        entry = self.live(queue_id)
+        old = entry.queue
+        modified = now if attributes != old.attributes else old.modified
+        self._db.execute(
+            "UPDATE queue SET attributes=?, tags=?, modified=? WHERE id=?",
+            (json.dumps(attributes), json.dumps(tags), modified, queue_id),
+        )
+        self._unlink(entry)
+        entry.queue = Queue(queue_id, old.key, attributes, tags, old.created, modified)
+        entry.check_at = 0
+        self._link(entry)
+        return entry
+
+    def delete(self, queue_id: int, now: int) -> None:
+        entry = self.live(queue_id)
+        self._db.execute("INSERT INTO litter VALUES (?)", (entry.shelf,))
+        self._db.execute("INSERT OR REPLACE INTO tombstone VALUES (?,?,?,?)", (*entry.queue.key, now))
+        self._db.execute("DELETE FROM queue WHERE id=?", (queue_id,))
+        del self.by_id[queue_id], self.by_key[entry.queue.key], self.by_shelf[entry.shelf]
+        self._unlink(entry)
+
+    def purge(self, queue_id: int, now: int) -> Entry:
+        """Give the queue an empty shelf; the old one becomes litter."""
+        entry = self.live(queue_id)
+        self._db.execute("INSERT INTO litter VALUES (?)", (entry.shelf,))
+        del self.by_shelf[entry.shelf]
+        entry.shelf, entry.purged = self._new_shelf(), now
+        entry.counts, entry.bytes, entry.groups, entry.oldest = [0, 0, 0], 0, 0, float("inf")
+        self.by_shelf[entry.shelf] = entry
+        self._db.execute("UPDATE queue SET shelf=?, purged=? WHERE id=?", (entry.shelf, now, queue_id))
+        self.touch(entry)
+        return entry
+
+    def names(self, region: str, account: str, prefix: str, after: str, limit: int) -> Iterable[Queue]:
+        rows = self._db.execute(
+            "SELECT name FROM queue WHERE region=? AND account=? AND name>? AND name>=? AND name<? ORDER BY name LIMIT ?",
+            (region, account, after, prefix, prefix + "\U0010ffff", limit),
+        ).fetchall()
+        return [self.by_key[QueueKey(region, account, name)].queue for (name,) in rows]
+
+    def sources(self, target: Queue) -> Iterable[Queue]:
+        return sorted(
+            (self.by_id[i].queue for i in self._sources.get(target.arn, ())), key=lambda queue: queue.key.name
+        )
+
+    def _new_shelf(self) -> int:
+        self._db.execute("INSERT OR IGNORE INTO keepsake VALUES ('shelves', 0)")
+        shelf: int = self._db.execute("UPDATE keepsake SET value = value + 1 WHERE name='shelves' RETURNING value").get
+        return shelf
+
+    def _enter(self, entry: Entry) -> None:
+        self.by_id[entry.queue.id] = self.by_key[entry.queue.key] = self.by_shelf[entry.shelf] = entry
+        self._link(entry)
+
+    def _link(self, entry: Entry) -> None:
+        if entry.queue.redrive:
+            self._sources[entry.queue.redrive.target_arn].add(entry.queue.id)
+
+    def _unlink(self, entry: Entry) -> None:
+        if entry.queue.redrive:
+            self._sources[entry.queue.redrive.target_arn].discard(entry.queue.id)

@@ -1,0 +1,187 @@
+"""One SQLite file with one writer, and the group commit that makes it fast.
+
+Changes are applied on the event loop, one after the other, inside one open transaction. The transaction is committed,
+with one fsync, as soon as the loop has run everything that was ready: requests that arrive together share the commit, and a
+lone request never waits for a timer. A caller is answered after the commit that holds its change returned.
+
+What can go wrong: a full disk rolls the batch back, everyone in it is told to try again, and the store goes on. Any other
+I/O error means that nobody knows what is on the disk any more: everyone is told so, and the process must stop and
+recover through the log at its next start.
+"""
+
+import asyncio
+import fcntl
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any, ParamSpec, TypeVar
+
+import apsw
+
+from penstock.core.errors import QueueGone, Unavailable
+from penstock.core.store import TooManyInFlight
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+MIGRATIONS = Path(__file__).with_name("migrations")
+REFUSALS = (QueueGone, TooManyInFlight)
+"""What a change may raise before it has written anything."""
+
+
+class StoreError(Exception):
+    """The store cannot be opened; the message says why and what to do."""
+
+
+class Database:
+    """`before_commit` writes what is kept in memory; `after_rollback` reads it again."""
+
+    def __init__(
+        self,
+        path: Path,
+        before_commit: Callable[[], None],
+        after_rollback: Callable[[], None],
+        on_fatal: Callable[[BaseException], None],
+    ) -> None:
+        self.path = path
+        self._before_commit, self._after_rollback, self._on_fatal = before_commit, after_rollback, on_fatal
+        self._waiting: list[asyncio.Future[None]] = []
+        self._in_transaction = False
+        self._lock: IO[bytes] | None = None
+        self.disk_full = False
+        self.on_commit: Callable[[int, float], None] = lambda changes, seconds: None
+
+    def open(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._lock = _locked(self.path)
+        self._connection = connect(self.path)
+        migrate(self._connection)
+        self.execute: Callable[..., Any] = self._connection.execute
+
+    def close(self) -> None:
+        if self._lock is None:
+            return
+        if self._in_transaction:
+            self.commit()
+        self._connection.close()
+        self._lock.close()
+        self._lock = None
+
+    async def write(self, change: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Apply a change and return its result once it is on disk (at once, if it changed nothing)."""
+        self._begin()
+        before = self._connection.total_changes()
+        try:
+            result = change(*args, **kwargs)
+        except REFUSALS:
+            raise
+        except apsw.FullError as error:
+            self._roll_back(error)
+            raise Unavailable("The disk is full.") from error
+        except BaseException as error:
+            self._roll_back(error)
+            raise
+        if self._connection.total_changes() != before:
+            written = asyncio.get_running_loop().create_future()
+            self._waiting.append(written)
+            await written
+        return result
+
+    def _begin(self) -> None:
+        if not self._in_transaction:
+            self.execute("BEGIN IMMEDIATE")
+            self._in_transaction = True
+            asyncio.get_running_loop().call_soon(self.commit)
+
+    def commit(self) -> None:
+        if not self._in_transaction:
+            return
+        try:
+            self._before_commit()
+            self.execute("COMMIT")
+        except BaseException as error:
+            self._roll_back(error)
+            if not isinstance(error, apsw.FullError):
+                self._on_fatal(error)
+            return
+        self._in_transaction = False
+        self.disk_full = False
+        waiting, self._waiting = self._waiting, []
+        for written in waiting:
+            if not written.done():
+                written.set_result(None)
+
+    def _roll_back(self, error: BaseException) -> None:
+        """Undo the whole batch: none of it has been acknowledged."""
+        self.disk_full = isinstance(error, apsw.FullError)
+        self._in_transaction = False
+        if not self._connection.getautocommit():
+            self.execute("ROLLBACK")
+        self._after_rollback()
+        waiting, self._waiting = self._waiting, []
+        for written in waiting:
+            if not written.done():
+                written.set_exception(Unavailable(f"The change could not be stored: {error}"))
+
+
+def connect(path: Path, flags: int = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE) -> apsw.Connection:
+    connection = apsw.Connection(str(path), flags=flags, statementcachesize=256)
+    connection.set_busy_timeout(10_000)
+    for pragma in (
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        "cache_size=-131072",
+        "temp_store=MEMORY",
+        "mmap_size=0",
+        "wal_autocheckpoint=4000",
+        "cell_size_check=ON",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+    settings = {name: connection.execute(f"PRAGMA {name}").get for name in ("journal_mode", "synchronous")}
+    if settings != {"journal_mode": "wal", "synchronous": 2}:
+        raise StoreError(f"{path}: SQLite refuses to be durable here ({settings}); use a local file system.")
+    return connection
+
+
+def migrate(connection: apsw.Connection) -> None:
+    """Bring the schema up to date, one numbered script at a time, each in a transaction."""
+    scripts = {int(file.name[:3]): file for file in MIGRATIONS.glob("[0-9][0-9][0-9]-*.sql")}
+    version = connection.execute("PRAGMA user_version").get
+    if version > max(scripts):
+        raise StoreError(
+            f"{connection.filename}: its schema is version {version} and this Penstock knows {max(scripts)}: "
+            "run the newer Penstock, or restore a backup made by this one."
+        )
+    for number in sorted(number for number in scripts if number > version):
+        with connection:
+            connection.execute(scripts[number].read_text())
+            connection.execute(f"PRAGMA user_version = {number}")
+
+
+def copy(source: Path, target: Path) -> None:
+    """A consistent copy of a database that may be in use. `target` must not exist."""
+    if target.exists():
+        raise StoreError(f"{target} exists already; name a file that does not.")
+    partial = target.with_name(f"{target.name}.partial")
+    partial.unlink(missing_ok=True)
+    connection = apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        connection.set_busy_timeout(10_000)
+        connection.execute("VACUUM INTO ?", (str(partial),))
+    finally:
+        connection.close()
+    with partial.open("rb+") as file:
+        os.fsync(file.fileno())
+    partial.rename(target)
+
+
+def _locked(path: Path) -> IO[bytes]:
+    lock = path.with_name(f"{path.name}.lock").open("ab")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.close()
+        raise StoreError(
+            f"{path} is in use by another Penstock; stop it, or give this one another data directory."
+        ) from None
+    return lock

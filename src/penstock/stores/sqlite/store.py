@@ -1,0 +1,185 @@
+"""`SqliteStore`: the Store port over one SQLite file. What each change does is in the modules beside this one."""
+
+import os
+from collections.abc import Callable, Sequence
+
+from pathlib import Path
+
+from penstock.core.message import Message, NewMessage, Sent
+from penstock.core.move import MoveTask
+from penstock.core.queue import Counts, Queue, QueueKey
+from penstock.core.store import Capabilities, Listener, Outcome, Receive
+from penstock.stores.sqlite.catalogue import DELAYED, IN_FLIGHT, READY, Catalogue
+from penstock.stores.sqlite.database import Database, copy
+from penstock.stores.sqlite.messages import Messages
+from penstock.stores.sqlite.moves import Moves
+from penstock.stores.sqlite.upkeep import Upkeep
+
+NUMBERS_AT_ONCE = 10_000
+TOMBSTONE_MS = 120_000
+
+
+def _stop(error: BaseException) -> None:
+    os._exit(70)
+
+
+class SqliteStore:
+    capabilities = Capabilities(durable=True, backup=True)
+
+    def __init__(self, path: Path, on_fatal: Callable[[BaseException], None] = _stop) -> None:
+        self.path = path
+        self.database = Database(path, self._before_commit, self._load, on_fatal)
+        self._catalogue = Catalogue(self.database)
+        self._messages = Messages(self.database, self._catalogue, self._next_number, self._notify)
+        self._moves = Moves(self.database, self._catalogue, self._messages)
+        self._upkeep = Upkeep(self.database, self._catalogue, self._messages)
+        self._listeners: list[Listener] = []
+        self._number = self._numbers_end = 0
+
+    async def open(self) -> None:
+        self.database.open()
+        self._load()
+
+    async def close(self) -> None:
+        self.database.close()
+
+    def subscribe(self, listener: Listener) -> None:
+        self._listeners.append(listener)
+
+    async def keep(self, name: str, value: bytes) -> bytes:
+        return await self.database.write(self._keep, name, value)
+
+    def _keep(self, name: str, value: bytes) -> bytes:
+        self.database.execute("INSERT OR IGNORE INTO keepsake VALUES (?,?)", (name, value))
+        kept: bytes = self.database.execute("SELECT value FROM keepsake WHERE name=?", (name,)).get
+        return kept
+
+    # Queues
+
+    async def create_queue(self, key: QueueKey, attributes: dict[str, str], tags: dict[str, str], now: int) -> Queue:
+        return await self.database.write(self._catalogue.create, key, attributes, tags, now)
+
+    async def find_queue(self, key: QueueKey) -> Queue | None:
+        entry = self._catalogue.by_key.get(key)
+        return entry.queue if entry else None
+
+    async def list_queues(
+        self, region: str, account: str, prefix: str = "", after: str = "", limit: int = 1000
+    ) -> Sequence[Queue]:
+        return list(self._catalogue.names(region, account, prefix, after, limit))
+
+    async def list_sources(self, target: Queue, after: str = "", limit: int = 1000) -> Sequence[Queue]:
+        return [queue for queue in self._catalogue.sources(target) if queue.key.name > after][:limit]
+
+    async def all_queues(self) -> Sequence[Queue]:
+        return [entry.queue for entry in self._catalogue.by_id.values()]
+
+    async def alter_queue(self, queue_id: int, attributes: dict[str, str], tags: dict[str, str], now: int) -> Queue:
+        return await self.database.write(self._alter, queue_id, attributes, tags, now)
+
+    def _alter(self, queue_id: int, attributes: dict[str, str], tags: dict[str, str], now: int) -> Queue:
+        delay = self._catalogue.live(queue_id).queue.delay_seconds
+        entry = self._catalogue.alter(queue_id, attributes, tags, now)
+        self._upkeep.check(entry)
+        if entry.queue.fifo and entry.queue.delay_seconds != delay:
+            self._messages.delay_anew(entry, now)
+        self._notify(queue_id, now)
+        return entry.queue
+
+    async def delete_queue(self, queue_id: int, now: int) -> None:
+        await self.database.write(self._catalogue.delete, queue_id, now)
+        self._notify(queue_id, now)
+
+    async def deleted_at(self, key: QueueKey) -> int | None:
+        found: int | None = self.database.execute(
+            "SELECT deleted FROM tombstone WHERE region=? AND account=? AND name=?", tuple(key)
+        ).get
+        return found
+
+    async def purge_queue(self, queue_id: int, now: int) -> None:
+        await self.database.write(self._catalogue.purge, queue_id, now)
+
+    async def purged_at(self, queue_id: int) -> int | None:
+        return self._catalogue.live(queue_id).purged
+
+    async def counts(self, queue_id: int, now: int) -> Counts:
+        return await self.database.write(self._counts, queue_id, now)
+
+    def _counts(self, queue_id: int, now: int) -> Counts:
+        entry = self._catalogue.live(queue_id)
+        self._messages.catch_up(now)
+        self._messages.expire(entry, now)
+        counts = entry.counts
+        return Counts(counts[READY], counts[IN_FLIGHT], counts[DELAYED], entry.bytes, self._messages.oldest(entry))
+
+    # Messages
+
+    async def send(self, queue_id: int, messages: Sequence[NewMessage], now: int) -> Sequence[Sent]:
+        return await self.database.write(self._messages.send, queue_id, messages, now)
+
+    async def receive(self, queue_id: int, ask: Receive, now: int) -> Sequence[Message]:
+        return await self.database.write(self._messages.receive, queue_id, ask, now)
+
+    async def delete(self, queue_id: int, claims: Sequence[bytes], now: int) -> Sequence[Outcome]:
+        return await self.database.write(self._messages.delete, queue_id, claims, now)
+
+    async def change_visibility(
+        self, queue_id: int, changes: Sequence[tuple[bytes, int]], now: int
+    ) -> Sequence[Outcome]:
+        return await self.database.write(self._messages.change_visibility, queue_id, changes, now)
+
+    async def peek(self, queue_id: int, limit: int, after: bytes, now: int) -> Sequence[Message]:
+        return self._messages.peek(queue_id, limit, after, now)
+
+    # Move tasks
+
+    async def add_move(self, task: MoveTask) -> bool:
+        return await self.database.write(self._moves.add, task)
+
+    async def find_move(self, task_id: str) -> MoveTask | None:
+        return self._moves.find(task_id)
+
+    async def list_moves(self, source_arn: str, limit: int) -> Sequence[MoveTask]:
+        return self._moves.newest(source_arn, limit)
+
+    async def active_moves(self) -> Sequence[MoveTask]:
+        return self._moves.active()
+
+    async def save_move(self, task: MoveTask) -> None:
+        await self.database.write(self._moves.save, task)
+
+    async def move(self, task: MoveTask, limit: int, now: int) -> MoveTask:
+        return await self.database.write(self._moves.step, task, limit, now)
+
+    # Upkeep
+
+    async def sweep(self, now: int) -> int:
+        return await self.database.write(self._upkeep.step, now)
+
+    async def backup(self, path: Path) -> None:
+        copy(self.path, path)
+
+    # In memory
+
+    def _load(self) -> None:
+        self._catalogue.load()
+        self._messages.next_due = 0
+        self._upkeep.load()
+        self._number = self._numbers_end = (
+            self.database.execute("SELECT value FROM keepsake WHERE name='numbers'").get or 0
+        )
+
+    def _before_commit(self) -> None:
+        self._catalogue.flush()
+
+    def _next_number(self) -> int:
+        """A number never given before, also not before a restart: they are set aside on disk in blocks."""
+        if self._number == self._numbers_end:
+            self._numbers_end += NUMBERS_AT_ONCE
+            self.database.execute("INSERT OR REPLACE INTO keepsake VALUES ('numbers', ?)", (self._numbers_end,))
+        self._number += 1
+        return self._number
+
+    def _notify(self, queue_id: int, at: int) -> None:
+        for listener in self._listeners:
+            listener(queue_id, at)

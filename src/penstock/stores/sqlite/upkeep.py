@@ -1,0 +1,98 @@
+"""Work that is nobody's request: making messages ready on time, dropping expired ones, clearing litter.
+
+Each step does a little and says when the next is due, so that no request waits long behind it.
+"""
+
+import heapq
+import math
+
+from penstock.stores.sqlite.catalogue import Catalogue, Entry
+from penstock.stores.sqlite.database import Database
+from penstock.stores.sqlite.messages import Messages
+
+ROWS_AT_ONCE = 500
+QUEUES_AT_ONCE = 100
+FORGET_EVERY_MS = 60_000
+TOMBSTONE_MS = 120_000
+
+
+class Upkeep:
+    def __init__(self, db: Database, catalogue: Catalogue, messages: Messages) -> None:
+        self._db, self._catalogue, self._messages = db, catalogue, messages
+        self._checks: list[tuple[int, int]] = []
+        self._forget_at = 0
+
+    def load(self) -> None:
+        self._checks = [(0, queue_id) for queue_id in self._catalogue.by_id]
+        self._forget_at = 0
+
+    def check(self, entry: Entry) -> None:
+        """Look at this queue's retention soon: it was created, or its settings changed."""
+        entry.check_at = 0
+        heapq.heappush(self._checks, (0, entry.queue.id))
+
+    def step(self, now: int) -> int:
+        self._messages.catch_up(now)
+        expiring = self._expire(now)
+        littered = self._clear_litter()
+        forgetting = self._forget(now)
+        if expiring or littered or forgetting:
+            return now
+        next_check = self._checks[0][0] if self._checks else math.inf
+        return int(min(self._messages.next_due, next_check, self._forget_at, now + FORGET_EVERY_MS))
+
+    def _expire(self, now: int) -> bool:
+        for _ in range(QUEUES_AT_ONCE):
+            if not self._checks or self._checks[0][0] > now:
+                return False
+            at, queue_id = heapq.heappop(self._checks)
+            entry = self._catalogue.by_id.get(queue_id)
+            if entry is None or entry.check_at != at:
+                continue
+            more = self._messages.expire(entry, now)
+            oldest = min(entry.oldest, now)
+            entry.check_at = now if more else max(int(oldest) + entry.retention_ms, now + 1)
+            heapq.heappush(self._checks, (entry.check_at, queue_id))
+        return True
+
+    def _clear_litter(self) -> bool:
+        """A few rows of one abandoned shelf; whether there may be more."""
+        shelf = self._db.execute("SELECT shelf FROM litter LIMIT 1").get
+        if shelf is None:
+            return False
+        numbers = self._db.execute(
+            "SELECT enqueued, number FROM message WHERE shelf=? LIMIT ?", (shelf, ROWS_AT_ONCE)
+        ).fetchall()
+        for enqueued, number in numbers:
+            self._db.execute("DELETE FROM payload WHERE number=?", (number,))
+            self._db.execute("DELETE FROM message WHERE shelf=? AND enqueued=? AND number=?", (shelf, enqueued, number))
+        if len(numbers) == ROWS_AT_ONCE:
+            return True
+        for table, key in (("message_group", "name"), ("deduplication", "scope, name"), ("attempt", "name")):
+            rows = self._db.execute(
+                f"SELECT {key} FROM {table} WHERE shelf=? LIMIT ?", (shelf, ROWS_AT_ONCE)
+            ).fetchall()
+            where = " AND ".join(f"{column}=?" for column in ("shelf", *key.split(", ")))
+            for row in rows:
+                self._db.execute(f"DELETE FROM {table} WHERE {where}", (shelf, *row))
+            if len(rows) == ROWS_AT_ONCE:
+                return True
+        self._db.execute("DELETE FROM litter WHERE shelf=?", (shelf,))
+        return True
+
+    def _forget(self, now: int) -> bool:
+        """Drop deduplication ids, receive attempts and tombstones that are past their time."""
+        if self._forget_at > now:
+            return False
+        self._db.execute("DELETE FROM tombstone WHERE deleted<=?", (now - TOMBSTONE_MS,))
+        more = False
+        for table, key in (("deduplication", "shelf, scope, name"), ("attempt", "shelf, name")):
+            rows = self._db.execute(
+                f"SELECT {key} FROM {table} WHERE expires<=? LIMIT ?", (now, ROWS_AT_ONCE)
+            ).fetchall()
+            where = " AND ".join(f"{column}=?" for column in key.split(", "))
+            for row in rows:
+                self._db.execute(f"DELETE FROM {table} WHERE {where}", row)
+            more = more or len(rows) == ROWS_AT_ONCE
+        self._forget_at = now if more else now + FORGET_EVERY_MS
+        return more
