@@ -51,6 +51,7 @@ QUERY_NAMES: dict[str, str] = {
 """Names of flattened SQS members in the Query protocol, which its model no longer carries; a list of structures
 that is not here is named after its element. Everything else comes from the model."""
 
+ACCOUNT_OPERATIONS = {"sqs": frozenset({"CreateQueue", "ListQueues"})}
 MAP_KEY_NAMES = {"Tag": ("Key", "Value")}
 
 
@@ -76,6 +77,11 @@ class Service:
     model: Model
     operations: dict[str, Operation]
     types: dict[str, type[msgspec.Struct]]
+
+    @property
+    def account_operations(self) -> frozenset[str]:
+        """Those about an account as a whole, which cannot be asked of a queue's own URL."""
+        return ACCOUNT_OPERATIONS.get(self.name, frozenset())
 
     def shape(self, name: str) -> Model:
         shape: Model = self.model["shapes"][name]

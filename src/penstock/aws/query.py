@@ -27,9 +27,13 @@ Tree = dict[str, Any]
 
 
 def parameters(query: bytes, body: bytes) -> Parameters:
-    """All parameters of a request, from its query string and its form; the form wins."""
+    """All parameters of a request, from its query string and its form.
+
+    A plus sign in the query string is itself, as the signature reads it; in a form it is a space. A name may come only
+    once: the signature says nothing of the order in which two came.
+    """
     found: Parameters = {}
-    for text in (query, body):
+    for text in (query.replace(b"+", b"%2B"), body):
         try:
             pairs = parse_qsl(
                 text.decode("ascii"),
@@ -40,7 +44,10 @@ def parameters(query: bytes, body: bytes) -> Parameters:
             )
         except ValueError:
             raise ServiceError("MalformedInput", "The request parameters are not well-formed.") from None
-        found.update(pairs)
+        for name, value in pairs:
+            if name in found:
+                raise ServiceError("MalformedInput", f"The parameter {name} is given more than once.")
+            found[name] = value
     return found
 
 

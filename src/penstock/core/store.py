@@ -79,6 +79,10 @@ class Receive:
     in_flight_limit: int = 120_000
 
 
+class StoreError(Exception):
+    """The store cannot be opened, copied or restored; the message says why and what to do."""
+
+
 class TooManyInFlight(Exception):
     """A standard queue is at its in-flight limit (a FIFO queue just hands out nothing)."""
 
@@ -98,6 +102,12 @@ class Store(Protocol):
     def subscribe(self, listener: Listener) -> None:
         """Call `listener` whenever messages become, or will become, receivable. It MUST be called no later than
         the call that made them so returns, and MAY be called when nothing can be received after all."""
+
+    def observe_commits(self, observer: Callable[[int, float], None]) -> None:
+        """MAY call `observer` with the number of changes and the seconds of every commit."""
+
+    def trouble(self) -> str | None:
+        """Why changes cannot be taken at the moment, if so."""
 
     async def keep(self, name: str, value: bytes) -> bytes:
         """Remember `value` under `name` unless something is kept there; return what is kept."""

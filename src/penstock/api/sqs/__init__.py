@@ -49,7 +49,4 @@ OPERATIONS: dict[str, Operation] = {
     "UntagQueue": untag_queue,
 }
 
-ACCOUNT_OPERATIONS = frozenset({"CreateQueue", "ListQueues"})
-"""Not valid on a queue's own URL."""
-
-__all__ = ["ACCOUNT_OPERATIONS", "OPERATIONS", "SERVICE"]
+__all__ = ["OPERATIONS", "SERVICE"]

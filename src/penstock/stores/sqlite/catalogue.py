@@ -89,9 +89,8 @@ class Catalogue:
         self._enter(Entry(queue, shelf, [0, 0, 0], 0, None, 0, oldest=float("inf")))
         return queue
 
-    def alter(self, queue_id: int, attributes: dict[str, str], tags: dict[str, str], now: int) -> Entry:
-        entry = self.live(queue_id)
-        old = entry.queue
+    def alter(self, entry: Entry, attributes: dict[str, str], tags: dict[str, str], now: int) -> None:
+        old, queue_id = entry.queue, entry.queue.id
         modified = now if attributes != old.attributes else old.modified
         self._db.execute(
             "UPDATE queue SET attributes=?, tags=?, modified=? WHERE id=?",
@@ -99,9 +98,7 @@ class Catalogue:
         )
         self._unlink(entry)
         entry.queue = Queue(queue_id, old.key, attributes, tags, old.created, modified)
-        entry.check_at = 0
         self._link(entry)
-        return entry
 
     def delete(self, queue_id: int, now: int) -> None:
         entry = self.live(queue_id)

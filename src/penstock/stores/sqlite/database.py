@@ -14,12 +14,13 @@ import fcntl
 import os
 from collections.abc import Callable
 from pathlib import Path
+from time import perf_counter
 from typing import IO, Any, ParamSpec, TypeVar
 
 import apsw
 
 from penstock.core.errors import QueueGone, Unavailable
-from penstock.core.store import TooManyInFlight
+from penstock.core.store import StoreError, TooManyInFlight
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -27,10 +28,6 @@ T = TypeVar("T")
 MIGRATIONS = Path(__file__).with_name("migrations")
 REFUSALS = (QueueGone, TooManyInFlight)
 """What a change may raise before it has written anything."""
-
-
-class StoreError(Exception):
-    """The store cannot be opened; the message says why and what to do."""
 
 
 class Database:
@@ -96,6 +93,7 @@ class Database:
     def commit(self) -> None:
         if not self._in_transaction:
             return
+        started = perf_counter()
         try:
             self._before_commit()
             self.execute("COMMIT")
@@ -107,6 +105,8 @@ class Database:
         self._in_transaction = False
         self.disk_full = False
         waiting, self._waiting = self._waiting, []
+        if waiting:
+            self.on_commit(len(waiting), perf_counter() - started)
         for written in waiting:
             if not written.done():
                 written.set_result(None)

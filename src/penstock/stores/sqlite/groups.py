@@ -62,6 +62,13 @@ class Groups:
         elif not entry.queue.fifo:
             self._listen(entry, group, row, now)
 
+    def calm(self, entry: Entry, now: int) -> None:
+        """Noisy groups to which nothing was sent for a while are quiet again."""
+        self._db.execute(
+            "UPDATE message_group SET noisy=0 WHERE shelf=? AND noisy=1 AND available IS NOT NULL AND last_sent<=?",
+            (entry.shelf, now - fairness.QUIET_AFTER_MS),
+        )
+
     def _listen(self, entry: Entry, group: int, row: tuple[int, int, int, int, int, str], now: int) -> None:
         """Is the group a noisy neighbour now, or no longer one?"""
         _, ready, in_flight, last_sent, noisy, name = row

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from penstock.core.message import Attributes, Message, NewMessage, Sent
+from penstock.core.message import Attribute, Attributes, Message, NewMessage, Sent
 from penstock.core.queue import QueueKey
 from penstock.core.store import (
     ATTEMPT_MS,
@@ -33,11 +33,13 @@ PROMOTED_AT_ONCE = 500
 EXPIRED_AT_ONCE = 1000
 BURIED_AT_ONCE = 100
 LONGEST_DELAY_SECONDS = 900
+PEEKED = b"\0"
+"""Behind what would be a claim: a message that was only looked at cannot be deleted or hidden."""
 
 _claim = struct.Struct(">QQQI")
 _attempt = struct.Struct(">QQI")
 _encode_attributes = msgspec.msgpack.Encoder().encode
-_decode_attributes = msgspec.msgpack.Decoder(Attributes).decode
+_decode_pairs = msgspec.msgpack.Decoder().decode
 
 _KEY = "shelf=? AND enqueued=? AND number=?"
 _INSERT = (
@@ -77,10 +79,13 @@ class Messages:
 
     # Time
 
-    def catch_up(self, now: int) -> None:
+    def catch_up(self, now: int, rounds: int = 1) -> None:
         """Make ready what is due: at once for all but a storm, which is spread over calls."""
-        if self.next_due > now:
-            return
+        while self.next_due <= now and rounds:
+            self._promote(now)
+            rounds -= 1
+
+    def _promote(self, now: int) -> None:
         rows = self._db.execute(
             "SELECT shelf, enqueued, number, state, grp, size, receives, received, due FROM message"
             " WHERE due<=? ORDER BY due LIMIT ?",
@@ -210,6 +215,8 @@ class Messages:
                 return []
             raise TooManyInFlight
         limit = min(ask.limit, room)
+        if entry.groups and not entry.queue.fifo:
+            self.groups.calm(entry, now)
         chosen, dead, target = [], [], self._grave(entry)
         most = entry.queue.redrive.max_receives if target and entry.queue.redrive else math.inf
         for waiting in self.lines.ready(entry, limit):
@@ -244,7 +251,7 @@ class Messages:
             self._count(entry, READY, -1)
             self._count(entry, IN_FLIGHT, +1)
             self.next_due = min(self.next_due, due)
-            self._notify(entry.queue.id, due)
+        self._notify(entry.queue.id, due or now)
         return self.read(entry, waiting.enqueued, waiting.number, receives, first)
 
     def read(self, entry: Entry, enqueued: int, number: int, receives: int, first: int | None) -> Message:
@@ -255,7 +262,7 @@ class Messages:
         return Message(
             id=_uuid(identity), body=body, sender=sender, sent=sent, receive_count=receives,
             claim=_claim.pack(entry.shelf, enqueued, number, receives),
-            attributes=_decode_attributes(attributes) if attributes else {},
+            attributes=_attributes(attributes) if attributes else {},
             trace=trace, group=group, deduplication_id=deduplication, sequence=sequence, source_arn=source,
             first_received=first,
         )  # fmt: skip
@@ -354,13 +361,16 @@ class Messages:
     def peek(self, queue_id: int, limit: int, after: bytes, now: int) -> list[Message]:
         """Messages as they lie on the shelf, oldest first; nothing is changed."""
         entry = self._catalogue.live(queue_id)
-        _, enqueued, number, _ = _claim.unpack(after) if len(after) == _claim.size else (0, 0, 0, 0)
+        _, enqueued, number, _ = _claim.unpack(after[:-1]) if len(after) == _claim.size + 1 else (0, 0, 0, 0)
         rows = self._db.execute(
             "SELECT enqueued, number, receives, first_received FROM message"
             " WHERE shelf=? AND (enqueued, number) > (?, ?) AND enqueued>? ORDER BY enqueued, number LIMIT ?",
             (entry.shelf, enqueued, number, now - entry.retention_ms, limit),
         ).fetchall()
-        return [self.read(entry, *row) for row in rows]
+        messages = [self.read(entry, *row) for row in rows]
+        for message in messages:
+            message.claim += PEEKED
+        return messages
 
     # Claims
 
@@ -456,6 +466,10 @@ class Messages:
     def _count(self, entry: Entry, state: int, change: int) -> None:
         entry.counts[state] += change
         self._catalogue.touch(entry)
+
+
+def _attributes(packed: bytes) -> Attributes:
+    return {name: Attribute(*pair) for name, pair in _decode_pairs(packed).items()}
 
 
 def _checksum(body: str) -> int:

@@ -65,14 +65,14 @@ class Moves:
         self._messages.catch_up(now)
         self._messages.expire(source, now)
         moved = task.moved
-        waiting = list(islice(self._messages.lines.ready(source, limit), limit))
-        for message in waiting:
+        waiting = list(islice(self._messages.lines.ready(source, limit + 1), limit + 1))
+        for message in waiting[:limit]:
             target, failure = self._target(task, message.number)
             if target is None:
                 return replace(task, moved=moved, status=MoveStatus.FAILED, failure=failure)
             self._messages.move(source, message, target, str(uuid.uuid4()), now)
             moved += 1
-        done = len(waiting) < limit
+        done = len(waiting) <= limit
         return replace(task, moved=moved, status=MoveStatus.COMPLETED if done else MoveStatus.RUNNING)
 
     def _target(self, task: MoveTask, number: int) -> tuple[Entry | None, str]:

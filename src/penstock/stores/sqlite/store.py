@@ -16,7 +16,8 @@ from penstock.stores.sqlite.moves import Moves
 from penstock.stores.sqlite.upkeep import Upkeep
 
 NUMBERS_AT_ONCE = 10_000
-TOMBSTONE_MS = 120_000
+COUNTED_AFTER = 20
+"""Rounds of catching up before counting: counts are exact but in the worst of storms."""
 
 
 def _stop(error: BaseException) -> None:
@@ -46,6 +47,12 @@ class SqliteStore:
     def subscribe(self, listener: Listener) -> None:
         self._listeners.append(listener)
 
+    def observe_commits(self, observer: Callable[[int, float], None]) -> None:
+        self.database.on_commit = observer
+
+    def trouble(self) -> str | None:
+        return "The disk is full." if self.database.disk_full else None
+
     async def keep(self, name: str, value: bytes) -> bytes:
         return await self.database.write(self._keep, name, value)
 
@@ -57,7 +64,12 @@ class SqliteStore:
     # Queues
 
     async def create_queue(self, key: QueueKey, attributes: dict[str, str], tags: dict[str, str], now: int) -> Queue:
-        return await self.database.write(self._catalogue.create, key, attributes, tags, now)
+        return await self.database.write(self._create, key, attributes, tags, now)
+
+    def _create(self, key: QueueKey, attributes: dict[str, str], tags: dict[str, str], now: int) -> Queue:
+        queue = self._catalogue.create(key, dict(attributes), dict(tags), now)
+        self._upkeep.check(self._catalogue.live(queue.id))
+        return queue
 
     async def find_queue(self, key: QueueKey) -> Queue | None:
         entry = self._catalogue.by_key.get(key)
@@ -78,8 +90,10 @@ class SqliteStore:
         return await self.database.write(self._alter, queue_id, attributes, tags, now)
 
     def _alter(self, queue_id: int, attributes: dict[str, str], tags: dict[str, str], now: int) -> Queue:
-        delay = self._catalogue.live(queue_id).queue.delay_seconds
-        entry = self._catalogue.alter(queue_id, attributes, tags, now)
+        entry = self._catalogue.live(queue_id)
+        delay = entry.queue.delay_seconds
+        self._messages.expire(entry, now)
+        self._catalogue.alter(entry, dict(attributes), dict(tags), now)
         self._upkeep.check(entry)
         if entry.queue.fifo and entry.queue.delay_seconds != delay:
             self._messages.delay_anew(entry, now)
@@ -107,7 +121,7 @@ class SqliteStore:
 
     def _counts(self, queue_id: int, now: int) -> Counts:
         entry = self._catalogue.live(queue_id)
-        self._messages.catch_up(now)
+        self._messages.catch_up(now, rounds=COUNTED_AFTER)
         self._messages.expire(entry, now)
         counts = entry.counts
         return Counts(counts[READY], counts[IN_FLIGHT], counts[DELAYED], entry.bytes, self._messages.oldest(entry))

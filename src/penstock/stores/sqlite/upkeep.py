@@ -94,5 +94,6 @@ class Upkeep:
             for row in rows:
                 self._db.execute(f"DELETE FROM {table} WHERE {where}", row)
             more = more or len(rows) == ROWS_AT_ONCE
-        self._forget_at = now if more else now + FORGET_EVERY_MS
+        oldest = self._db.execute("SELECT min(deleted) FROM tombstone").get
+        self._forget_at = now if more else min(now + FORGET_EVERY_MS, (oldest or now) + TOMBSTONE_MS)
         return more

@@ -1,0 +1,101 @@
+"""Who is calling: the signature is checked against the keys that are known, and the caller gets a name and a region.
+
+With authentication off, any or no signature is taken at its word: an access key id of twelve digits acts as that
+account, anything else as the root account.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from penstock.aws.http import HttpRequest
+from penstock.aws.signature import Signature, Verifier, read
+from penstock.core.errors import ServiceError
+from penstock.core.identity import Principal, root_of
+
+FAILURES_PER_SECOND = 20
+ADDRESSES_REMEMBERED = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    secret: str
+    principal: Principal
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """`service` is the one the signature was made for; empty without a signature."""
+
+    principal: Principal
+    region: str
+    service: str = ""
+
+
+@dataclass
+class Access:
+    keys: Mapping[str, Key]
+    verifier: Verifier
+    region: str
+    root_account: str
+    enforced: bool = True
+    _failures: "Failures" = field(default_factory=lambda: Failures())
+
+    def authenticate(self, request: HttpRequest, now: int) -> Caller:
+        if not self.enforced:
+            return self._taken_at_its_word(request)
+        if self._failures.too_many(request.peer, now):
+            raise ServiceError("RequestThrottled", "Request is throttled.")
+        try:
+            signature = read(request)
+            if signature is None:
+                raise ServiceError("MissingAuthenticationToken", "Request is missing Authentication Token")
+            key = self.keys.get(signature.access_key)
+            self.verifier.verify(signature, request, key.secret if key else None, now)
+        except ServiceError:
+            self._failures.add(request.peer, now)
+            raise
+        assert key is not None, "a verified signature has a key"
+        return Caller(key.principal, signature.region, signature.service)
+
+    def _taken_at_its_word(self, request: HttpRequest) -> Caller:
+        try:
+            signature: Signature | None = read(request)
+        except ServiceError:
+            signature = None
+        if signature is None:
+            return Caller(root_of(self.root_account), _region_of_host(request) or self.region)
+        key = self.keys.get(signature.access_key)
+        if key:
+            principal = key.principal
+        else:
+            named = signature.access_key
+            is_account = len(named) == 12 and named.isascii() and named.isdigit()
+            principal = root_of(named if is_account else self.root_account)
+        return Caller(principal, signature.region, signature.service)
+
+
+def _region_of_host(request: HttpRequest) -> str:
+    """`sqs.REGION.amazonaws.com` and `REGION.queue.amazonaws.com` name a region; other hosts do not."""
+    labels = request.headers.get(b"host", b"").decode("latin-1").partition(":")[0].split(".")
+    if labels[-2:] != ["amazonaws", "com"] or len(labels) != 4:
+        return ""
+    return labels[1] if labels[0] == "sqs" else labels[0] if labels[1] == "queue" else ""
+
+
+class Failures:
+    """A bucket of failures per address that empties with time, so that guessing is slow and cheap for us."""
+
+    def __init__(self) -> None:
+        self._levels: dict[str, tuple[float, int]] = {}
+
+    def too_many(self, address: str, now: int) -> bool:
+        return address in self._levels and self._level(address, now) >= FAILURES_PER_SECOND
+
+    def add(self, address: str, now: int) -> None:
+        if len(self._levels) >= ADDRESSES_REMEMBERED:
+            self._levels.clear()
+        self._levels[address] = self._level(address, now) + 1, now
+
+    def _level(self, address: str, now: int) -> float:
+        level, at = self._levels.get(address, (0.0, now))
+        return max(0.0, level - (now - at) / 1000 * FAILURES_PER_SECOND)

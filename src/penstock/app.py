@@ -1,0 +1,228 @@
+"""The composition root: makes the parts from the settings, joins them, and runs them until told to stop."""
+
+import asyncio
+import json
+import os
+import secrets
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import structlog
+import uvloop
+
+from penstock import __version__, registry
+from penstock.api.access import Access, Key
+from penstock.api.authorise import own_account_only
+from penstock.api.call import Site
+from penstock.api.gateway import Addresses, Gateway
+from penstock.api.metrics import Metrics
+from penstock.api.pages import Pages
+from penstock.api.record import Recorder
+from penstock.api.waiting import WaitingRoom
+from penstock.aws.signature import Verifier
+from penstock.config import Loaded, Settings
+from penstock.core.clock import AnchoredClock
+from penstock.core.identity import root_of
+from penstock.core.store import Store, StoreError
+from penstock.declared import DeclarationError, declare
+from penstock.listeners.http import HttpLimits, HttpListener, TlsFiles
+from penstock.logs import configure_logs
+from penstock.loops.loop import Loop
+from penstock.loops.mover import Mover
+from penstock.loops.sweeper import Sweeper
+
+log = structlog.get_logger("penstock")
+
+SIGNED_SERVICES = frozenset({"sqs", "sts"})
+
+
+class StartError(Exception):
+    """The server cannot start; the message is for the person who started it."""
+
+
+def serve(loaded: Loaded) -> int:
+    settings = loaded.settings
+    configure_logs(settings.log_format, settings.log_level)
+    try:
+        return uvloop.run(_serve(settings))
+    except (StartError, DeclarationError, StoreError, OSError) as error:
+        sys.stderr.write(f"penstock: {error}\n")
+        return 1
+
+
+async def _serve(settings: Settings) -> int:
+    server = Server(settings)
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopping.set)
+    loop.add_signal_handler(signal.SIGHUP, server.reload)
+    await server.start()
+    await stopping.wait()
+    log.info("stopping")
+    await server.stop()
+    return 0
+
+
+class Server:
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.clock = AnchoredClock()
+        self.metrics = Metrics()
+        self.room = WaitingRoom()
+        self.store: Store = registry.load(registry.STORES[settings.store.partition(":")[0]])(settings.store)
+        self.sweeper = Loop(Sweeper(self.store), self.clock)
+        self.mover = Loop(Mover(self.store), self.clock)
+
+    async def start(self) -> None:
+        settings = self.settings
+        settings.data.mkdir(parents=True, exist_ok=True)
+        await self.store.open()
+        self.store.subscribe(self._messages_due)
+        self.store.observe_commits(self.metrics.commit)
+        site = Site(
+            store=self.store,
+            clock=self.clock,
+            room=self.room,
+            handle_key=await self.store.keep("handle-key", secrets.token_bytes(32)),
+            limits=settings.limits,
+            move_started=lambda: self.mover.expect(self.clock.now()),
+            recreate_wait_seconds=settings.recreate_wait_seconds,
+            purge_wait_seconds=settings.purge_wait_seconds,
+        )
+        await declare(site, settings.queues)
+        credentials = await RootCredentials.of(settings, self.store)
+        self._listen(site, credentials)
+        await self.listener.start()
+        self.sweeper.start()
+        self.mover.start()
+        announce(settings, self.url, credentials)
+
+    async def stop(self) -> None:
+        """Answer everyone who is being served, then leave."""
+        self.pages.draining = True
+        self.room.close()
+        await self.listener.stop(self.settings.drain_seconds)
+        await self.sweeper.stop()
+        await self.mover.stop()
+        await self.store.close()
+
+    def reload(self) -> None:
+        try:
+            self.listener.reload_tls()
+            log.info("reloaded", tls=self.settings.tls_certificate is not None)
+        except OSError as error:
+            log.error("TLS files not reloaded", reason=str(error))
+
+    @property
+    def url(self) -> str:
+        scheme = "https" if self.settings.tls_certificate else "http"
+        host = self.settings.listen.host
+        return self.settings.public_url or f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.listener.port}"
+
+    def _messages_due(self, queue_id: int, at: int) -> None:
+        if at <= self.clock.now():
+            self.room.wake(queue_id)
+        else:
+            self.sweeper.expect(at)
+
+    def _listen(self, site: Site, credentials: "RootCredentials") -> None:
+        settings = self.settings
+        access = Access(
+            keys=dict(_keys(settings, credentials)),
+            verifier=Verifier(SIGNED_SERVICES, settings.regions),
+            region=settings.region,
+            root_account=settings.root_account,
+            enforced=settings.auth == "on",
+        )
+        services = {name: registry.load(where) for name, where in registry.SERVICES.items()}
+        addresses = Addresses(settings.public_url, settings.trusted_proxies)
+        gateway = Gateway(site, access, own_account_only, addresses, services, Recorder(self.metrics))
+        self.pages = Pages(site, self.metrics, settings.metrics_from, gateway)
+        tls = None
+        if settings.tls_certificate and settings.tls_key:
+            tls = TlsFiles(settings.tls_certificate, settings.tls_key)
+        self.listener = HttpListener(
+            settings.listen.host,
+            settings.listen.port,
+            self.pages,
+            limits=HttpLimits(
+                body_bytes=settings.max_request_bytes,
+                header_seconds=settings.header_seconds,
+                idle_seconds=settings.idle_seconds,
+                connections_per_address=settings.max_connections_per_address,
+                connections=settings.max_connections,
+                drain_seconds=settings.drain_seconds,
+            ),
+            tls=tls,
+            on_connections=self.metrics.connections,
+        )
+
+
+class RootCredentials:
+    """The root account's key: from the settings, or made at the first start and kept in the store.
+
+    `file` is a copy in the form that AWS tools read, for the operator alone."""
+
+    def __init__(self, access_key: str, secret_key: str, file: Path) -> None:
+        self.access_key, self.secret_key, self.file = access_key, secret_key, file
+        self.is_new = False
+
+    @classmethod
+    async def of(cls, settings: Settings, store: Store) -> "RootCredentials":
+        if settings.root_access_key:
+            access_key, secret_key = settings.root_access_key, settings.root_secret_key
+        else:
+            made = [f"AKIA{secrets.token_hex(8).upper()}", secrets.token_urlsafe(30)]
+            access_key, secret_key = json.loads(await store.keep("root-key", json.dumps(made).encode()))
+        credentials = cls(access_key, secret_key, settings.data / "credentials")
+        credentials.write()
+        return credentials
+
+    def write(self) -> None:
+        text = f"[default]\naws_access_key_id = {self.access_key}\naws_secret_access_key = {self.secret_key}\n"
+        try:
+            if self.file.read_text() == text:
+                return
+        except FileNotFoundError:
+            pass
+        self.is_new = True
+        partial = self.file.with_name("credentials.partial")
+        partial.unlink(missing_ok=True)
+        with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(text)
+        partial.rename(self.file)
+
+
+def _keys(settings: Settings, root: RootCredentials) -> Iterator[tuple[str, Key]]:
+    yield root.access_key, Key(root.secret_key, root_of(settings.root_account))
+    for account in settings.accounts:
+        for key in account.keys:
+            yield key.access_key, Key(key.secret, root_of(account.id))
+
+
+def announce(settings: Settings, url: str, credentials: RootCredentials) -> None:
+    """What the person at the terminal needs to know. The secret is shown once, when it is new."""
+    lines = [f"Penstock {__version__} listens on {url}"]
+    if settings.auth == "off":
+        lines += ["", "AUTHENTICATION IS OFF: anyone who reaches this address can read and change everything."]
+    if credentials.is_new:
+        lines += [
+            "",
+            f"  export AWS_ENDPOINT_URL={url}",
+            f"  export AWS_ACCESS_KEY_ID={credentials.access_key}",
+            f"  export AWS_SECRET_ACCESS_KEY={credentials.secret_key}",
+            f"  export AWS_REGION={settings.region}",
+            "",
+            "  aws sqs create-queue --queue-name orders",
+            "",
+            f"The key is kept in {credentials.file}, readable by its owner alone.",
+        ]
+    else:
+        lines.append(f"The root account's key is in {credentials.file}.")
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.flush()
+
+

@@ -1,0 +1,161 @@
+"""Signature Version 4: is this request from whom it says, as it was sent, and now?
+
+`read` (from `aws.claim`) gives what the request claims; `Verifier.verify` decides whether that holds. It knows neither
+where secrets are kept nor what a body means: the body is hashed as it came.
+
+The order of work is key, clock, scope, coverage, recomputation, constant-time comparison. An unknown key is checked
+against a dummy secret, so it takes the path and the time of a wrong signature.
+
+What the protocol allows elsewhere and a queue has no need of is refused, as each is a way to change a signed request:
+payloads outside the signature (`UNSIGNED-PAYLOAD`, `STREAMING-…`) and `x-amz-*` headers outside it. A `content-type`
+outside it is let through, because signers of plain GETs leave it out: the body and `x-amz-target` are signed, so a
+changed content type can spoil a call but not make another one of it. Replays within the window are not looked for:
+SDKs sign to the second, so two honest equal requests carry one signature. TLS is the answer to replays.
+"""
+
+import hmac
+import secrets
+from functools import lru_cache
+from hashlib import sha256
+
+from penstock.aws.canonical import canonical_request
+from penstock.aws.claim import ALGORITHM, TERMINATOR, Signature, epoch_seconds, iso, mismatch, read
+from penstock.aws.http import Headers, HttpRequest
+from penstock.core.errors import ServiceError
+
+__all__ = ["Signature", "Verifier", "read"]
+
+SKEW_SECONDS = 15 * 60
+TEMPORARY_KEY = "ASIA"  # how the id of a key that comes with a session token starts
+_DUMMY_SECRET = secrets.token_hex(20)
+_NO_MATCH = (
+    "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key "
+    "and signing method. Consult the service documentation for details."
+)
+
+
+class Verifier:
+    """Believes signatures made for `services` in `regions` (None: in any).
+
+    `aliases` are names under which clients know this server when a proxy in between rewrites Host: a signature over
+    one of them is as good. (Forwarding headers are not consulted: anyone can write them.) With `debug`, a refusal shows
+    what should have been signed, as Amazon's do: no secret key is in it, but all that was signed is, tokens included.
+    """
+
+    def __init__(
+        self,
+        services: frozenset[str],
+        regions: frozenset[str] | None,
+        debug: bool = False,
+        aliases: tuple[bytes, ...] = (),
+    ) -> None:
+        self._services = services
+        self._regions = regions
+        self._debug = debug
+        self._aliases = aliases
+        # Saves four HMACs a request. An entry is found by its secret, so one that was rotated is out at once. Where any
+        # region will do, a stranger who makes up regions can push out entries: others then pay those HMACs, no more.
+        self._signing_key = lru_cache(maxsize=1024)(_signing_key)
+
+    def verify(self, signature: Signature, request: HttpRequest, secret: str | None, now: int) -> None:
+        """Return if `secret` signed exactly this request, at a time near `now` (epoch ms); raise if not. `secret` is
+        None for an access key that nobody has."""
+        # The place of temporary keys: a token goes with them and with no others. Whoever looks up the secret, by access
+        # key and token, decides that the token is authentic and made for that key.
+        if (signature.token is not None) != signature.access_key.startswith(TEMPORARY_KEY):
+            secret = None
+        refusal = (
+            _out_of_time(signature, now // 1000)
+            or self._out_of_scope(signature)
+            or _uncovered(signature, request.headers)
+            or self._unequal(signature, request, _DUMMY_SECRET if secret is None else secret)
+        )
+        if secret is None:
+            raise ServiceError("InvalidClientTokenId", "The security token included in the request is invalid.")
+        if refusal is not None:
+            raise refusal
+
+    def _out_of_scope(self, signature: Signature) -> ServiceError | None:
+        problems = ""
+        if self._regions is not None and signature.region not in self._regions:
+            problems += f"Credential should be scoped to a valid region, not '{signature.region}'. "
+        if signature.service not in self._services:
+            services = "' or '".join(sorted(self._services))
+            problems += f"Credential should be scoped to correct service: '{services}'. "
+        day = signature.timestamp[:8]
+        if signature.date != day:
+            problems += (
+                "Date in Credential scope does not match YYYYMMDD from ISO-8601 version of date from HTTP: "
+                f"'{signature.date}' != '{day}', from '{signature.timestamp}'."
+            )
+        return mismatch(problems) if problems else None
+
+    def _unequal(self, signature: Signature, request: HttpRequest, secret: str) -> ServiceError | None:
+        payload_hash = sha256(request.body).hexdigest()
+        declared_hash = request.headers.get(b"x-amz-content-sha256")
+        if declared_hash is not None and declared_hash != payload_hash.encode():
+            return mismatch("The provided 'x-amz-content-sha256' header does not match what was computed.")
+        key = self._signing_key(secret, signature.date, signature.region, signature.service)
+        for host in (*self._aliases, None):
+            headers = request.headers if host is None else {**request.headers, b"host": host}
+            canonical = canonical_request(
+                request.method, request.target, headers, signature.signed_headers, payload_hash
+            )
+            to_sign = _string_to_sign(signature, canonical)
+            if hmac.compare_digest(hmac.digest(key, to_sign.encode(), "sha256"), signature.signature):
+                return None
+        return mismatch(_NO_MATCH + (_should_have_been(canonical, to_sign) if self._debug else ""))
+
+
+def _signing_key(secret: str, date: str, region: str, service: str) -> bytes:
+    key = f"AWS4{secret}".encode()
+    for part in (date, region, service, TERMINATOR):
+        key = hmac.digest(key, part.encode(), "sha256")
+    return key
+
+
+def _string_to_sign(signature: Signature, canonical: bytes) -> str:
+    scope = f"{signature.date}/{signature.region}/{signature.service}/{TERMINATOR}"
+    return f"{ALGORITHM}\n{signature.timestamp}\n{scope}\n{sha256(canonical).hexdigest()}"
+
+
+def _out_of_time(signature: Signature, now: int) -> ServiceError | None:
+    signed_at = epoch_seconds(signature.timestamp)
+    if signed_at > now + SKEW_SECONDS:
+        return mismatch(
+            f"Signature not yet current: {signature.timestamp} is still later than {iso(now + SKEW_SECONDS)} "
+            f"({iso(now)} + 15 min.)"
+        )
+    if signature.presigned:
+        expired = now > signed_at + signature.expires
+        return ServiceError("RequestExpired", "Request has expired.") if expired else None
+    if signed_at < now - SKEW_SECONDS:
+        return mismatch(
+            f"Signature expired: {signature.timestamp} is now earlier than {iso(now - SKEW_SECONDS)} "
+            f"({iso(now)} - 15 min.)"
+        )
+    return None
+
+
+def _uncovered(signature: Signature, headers: Headers) -> ServiceError | None:
+    """A header that steers the request must be in the signature, and one in the signature must be in the request."""
+    signed = signature.signed_headers
+    if b"host" not in signed:
+        return mismatch("'Host' or ':authority' must be a 'SignedHeader' in the AWS Authorization.")
+    for name in headers.keys() - signed:
+        if name.startswith(b"x-amz-"):
+            unsigned = name.decode("latin-1")
+            return ServiceError(
+                "AccessDenied", f"There were headers present in the request which were not signed: {unsigned}"
+            )
+    for name in signed:
+        if name not in headers:
+            return mismatch(f"The signed header '{name.decode()}' is not in the request.")
+    return None
+
+
+def _should_have_been(canonical: bytes, to_sign: str) -> str:
+    return (
+        f"\n\nThe Canonical String for this request should have been\n'{canonical.decode(errors='replace')}'"
+        f"\n\nThe String-to-Sign should have been\n'{to_sign}'\n"
+    )

@@ -1,0 +1,97 @@
+"""The two protocols behind one face: what a request asks for, and how it is answered. One object per request."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from penstock.aws import json, query
+from penstock.aws.contract import Operation, Service
+from penstock.aws.http import HttpRequest, HttpResponse
+from penstock.core.errors import ServiceError
+
+FORM = b"application/x-www-form-urlencoded"
+NO_ACTION = b'<?xml version="1.0"?><UnknownOperationException/>\n'
+
+Services = Mapping[str, Service]
+
+
+class NoAction(Exception):
+    """The request names no action at all: Amazon answers with a bare 404."""
+
+
+class Wire(Protocol):
+    def operation(self, services: Services, signed_for: str) -> tuple[Service, Operation]:
+        """What is asked for. `signed_for` is the service in the signature's scope, if there is one."""
+
+    def request(self, service: Service, operation: Operation) -> Any:
+        """The typed request."""
+
+    def reply(self, service: Service, operation: Operation, result: Any, request_id: str) -> HttpResponse: ...
+
+    def refuse(self, error: ServiceError, request_id: str) -> HttpResponse: ...
+
+
+def wire_of(http: HttpRequest, services: Services) -> Wire:
+    if b"x-amz-target" in http.headers or http.headers.get(b"content-type", b"").startswith(b"application/x-amz-json"):
+        return JsonWire(http)
+    return QueryWire(http, services)
+
+
+class JsonWire:
+    def __init__(self, http: HttpRequest) -> None:
+        self._http = http
+
+    def operation(self, services: Services, signed_for: str) -> tuple[Service, Operation]:
+        prefix, _, name = self._http.headers.get(b"x-amz-target", b"").decode("latin-1").partition(".")
+        service = next((service for service in services.values() if service.target_prefix == prefix), None)
+        operation = service.operations.get(name) if service and prefix else None
+        if service is None or operation is None or self._http.method != "POST":
+            raise unknown_action(name)
+        return service, operation
+
+    def request(self, service: Service, operation: Operation) -> Any:
+        return json.decode(service, operation, self._http.body)
+
+    def reply(self, service: Service, operation: Operation, result: Any, request_id: str) -> HttpResponse:
+        return json.encode(result, request_id)
+
+    def refuse(self, error: ServiceError, request_id: str) -> HttpResponse:
+        query_mode = self._http.headers.get(b"x-amzn-query-mode", b"").lower() == b"true"
+        return json.encode_error(error, request_id, query_mode)
+
+
+class QueryWire:
+    def __init__(self, http: HttpRequest, services: Services) -> None:
+        self._http, self._services = http, services
+        self._service = services["sqs"]
+        self._given: query.Parameters = {}
+        self._as_json = b"application/json" in http.headers.get(b"accept", b"")
+
+    def operation(self, services: Services, signed_for: str) -> tuple[Service, Operation]:
+        target, body = self._http.target, self._http.body
+        content_type = self._http.headers.get(b"content-type", FORM)
+        self._given = query.parameters(target.partition(b"?")[2], body if content_type.startswith(FORM) else b"")
+        name = self._given.get("Action")
+        if name is None or self._http.method not in ("GET", "POST"):
+            raise NoAction
+        path = query.path_of(target).decode("utf-8", "replace").strip("/")
+        candidates = [services[signed_for]] if signed_for in services else list(services.values())
+        service = next((service for service in candidates if name in service.operations), None)
+        if service is None or (path and name in service.account_operations):
+            raise unknown_action(name)
+        self._service = service
+        if path and service.name == "sqs":
+            self._given.setdefault("QueueUrl", f"/{path}")
+        return service, service.operations[name]
+
+    def request(self, service: Service, operation: Operation) -> Any:
+        return query.decode(service, operation, self._given)
+
+    def reply(self, service: Service, operation: Operation, result: Any, request_id: str) -> HttpResponse:
+        return query.encode(service, operation, result, request_id, self._as_json)
+
+    def refuse(self, error: ServiceError, request_id: str) -> HttpResponse:
+        return query.encode_error(self._service, error, request_id, self._as_json)
+
+
+def unknown_action(name: str) -> ServiceError:
+    return ServiceError("InvalidAction", f"The action {name} is not valid for this endpoint.")

@@ -1,0 +1,252 @@
+"""One HTTP/1.1 connection: the order of its requests, its deadlines, and what happens when either side leaves.
+
+    ARRIVING ─→ IDLE ─→ HEAD ─→ BODY ─→ SERVING ─→ FLUSHING ─→ IDLE …     (a stage with nothing to do is skipped)
+    any of them ─→ CLOSING ─→ GONE
+
+One request at a time is in the handler, in a task of its own; what the client pipelines behind it stays bytes, and
+past `read_ahead_bytes` the socket is not read (nor, then, the client's leaving seen until a reply fails). A connection
+waits in FLUSHING while a client is slow to read a reply. `deadline` is the moment from which the listener's sweep calls
+`expire`; nothing here starts a timer on the way of a request.
+
+**When the client leaves.** A client that gives up on a long poll closes its socket, and all we see is an end of file:
+the same that a client sends which only closes its writing side (`printf … | nc`) and waits for the answer. To hand
+a message to someone who has gone hides it for a whole visibility timeout, so we take an end of file for a farewell: a
+request that has been running for `half_close_seconds` or longer is cancelled at once, a younger one when it reaches
+that age. The few clients that do half-close do so right behind their request, and get every answer that is quick.
+Over TLS there is no half-close and the request is cancelled at once.
+
+**A refusal** leaves the rest of a request unread. Closing then would reset the connection and could take the reply
+with it, so we stop writing, drop what still arrives and close when the client does, or after `linger_seconds`.
+"""
+
+import asyncio
+import math
+from enum import IntEnum
+from typing import Protocol, cast
+
+import structlog
+
+from penstock.aws.http import Handler, HttpRequest
+from penstock.listeners.http_framing import RequestReader
+from penstock.listeners.http_limits import HttpLimits, Refused
+from penstock.listeners.http_reply import CONTINUE, Refuse, render
+
+log = structlog.get_logger(__name__)
+
+
+class Stage(IntEnum):
+    IDLE = 0
+    HEAD = 1
+    BODY = 2  # up to here we wait for bytes
+    ARRIVING = 3
+    SERVING = 4
+    FLUSHING = 5  # up to here bytes that come are kept
+    CLOSING = 6
+    GONE = 7
+
+
+IDLE, HEAD, BODY, ARRIVING, SERVING, FLUSHING, CLOSING, GONE = Stage
+
+
+class Owner(Protocol):
+    """What a connection asks of its listener."""
+
+    limits: HttpLimits
+    handler: Handler
+    refuse: Refuse
+    draining: bool
+    date: bytes
+
+    def leave(self, connection: "HttpConnection") -> None: ...
+
+
+class HttpConnection(asyncio.Protocol):
+    def __init__(self, owner: Owner, loop: asyncio.AbstractEventLoop, peer: str, secure: bool) -> None:
+        self.peer = peer
+        self.deadline = math.inf
+        self._owner, self._loop, self._limits, self._secure = owner, loop, owner.limits, secure
+        self._transport = cast(asyncio.Transport, None)  # until it has arrived
+        self._reader = RequestReader(owner.limits, peer, secure)
+        self._stage = ARRIVING
+        self._started = 0.0  # the request in SERVING; in BODY, the stretch of time whose pace is judged next
+        self._judged = 0  # bytes of the body that came before that stretch
+        self._task: asyncio.Task[None] | None = None
+        self._farewell: asyncio.TimerHandle | None = None
+        self._reading = True
+        self._blocked = False
+
+    @property
+    def arrived(self) -> bool:
+        """The transport has taken us on, and will tell us when the connection is lost."""
+        return self._stage is not ARRIVING
+
+    # The transport calls these.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._stage, self.deadline = IDLE, self._loop.time() + self._limits.header_seconds
+        if self._owner.draining:
+            self._close()
+
+    def data_received(self, data: bytes) -> None:
+        stage = self._stage
+        if stage >= CLOSING:
+            return
+        self._reader.buffer += data
+        if stage <= BODY:
+            self._advance()
+        elif self._reading and len(self._reader.buffer) > self._limits.read_ahead_bytes:
+            self._reading = False
+            self._transport.pause_reading()
+
+    def eof_received(self) -> bool:
+        if self._stage is not SERVING:
+            self._stage = max(self._stage, CLOSING)
+            return False
+        left = self._limits.half_close_seconds - (self._loop.time() - self._started)
+        if self._secure or left <= 0:
+            self.abort()
+            return False
+        self._farewell = self._loop.call_later(left, self.abort)
+        return True
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._stage = GONE
+        if self._farewell is not None:
+            self._farewell.cancel()
+        if self._task is None:
+            self._owner.leave(self)
+        else:
+            self._task.cancel()
+            self._task.add_done_callback(lambda _: self._owner.leave(self))
+
+    def pause_writing(self) -> None:
+        self._blocked = True
+
+    def resume_writing(self) -> None:
+        self._blocked = False
+        self._loop.call_soon(self._flushed)  # not now: asyncio's own transport must not be closed from within this call
+
+    def _flushed(self) -> None:
+        if self._stage is FLUSHING and not self._blocked and not self._transport.is_closing():
+            self._advance()
+
+    # The listener calls these.
+
+    def expire(self, now: float) -> None:
+        """The deadline has passed: move it or enforce it."""
+        stage = self._stage
+        if stage is HEAD:
+            self._refuse(Refused(408, "The head of the request took too long."))
+        elif stage is BODY:
+            self._judge_pace(now)
+        elif stage is IDLE:
+            self._close()
+        elif stage is FLUSHING or stage is CLOSING:
+            self.abort()
+
+    def _judge_pace(self, now: float) -> None:
+        """By what came since the last look, not since the start: a body sent fast to its last byte earns no rest."""
+        received, window = self._reader.body_received, now - self._started
+        if received - self._judged < window * self._limits.body_floor_bytes_per_second:
+            self._refuse(Refused(408, "The body of the request came too slowly."))
+        else:
+            self._judged, self._started = received, now
+            self.deadline = now + self._limits.body_grace_seconds
+
+    def drain(self) -> None:
+        """Finish the request that runs or is arriving, and leave."""
+        if self._stage is IDLE:
+            self._close()
+
+    def abort(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+        if self.arrived:
+            self._stage = max(self._stage, CLOSING)
+            self._transport.abort()
+
+    # One request after another.
+
+    def _advance(self) -> None:
+        """Start the next request if it is whole; otherwise wait for its bytes, but not for ever."""
+        reader = self._reader
+        try:
+            request = reader.next()
+        except Refused as refused:
+            self._refuse(refused)
+            return
+        if not self._reading and (request is None or len(reader.buffer) <= self._limits.read_ahead_bytes):
+            self._reading = True
+            self._transport.resume_reading()
+        if request is not None:
+            self._stage, self._started = SERVING, self._loop.time()
+            self._task = self._loop.create_task(self._serve(request))
+        elif self._farewell is not None:
+            self._close()
+        else:
+            self._wait()
+
+    def _wait(self) -> None:
+        limits, reader = self._limits, self._reader
+        if reader.in_body:
+            stage, patience = BODY, limits.body_grace_seconds
+        elif reader.buffer:
+            stage, patience = HEAD, limits.header_seconds
+        else:
+            stage, patience = IDLE, limits.idle_seconds
+        if stage is IDLE and self._owner.draining:
+            self._close()
+        elif stage is not self._stage:
+            self._stage, self._started = stage, self._loop.time()
+            self._judged, self.deadline = 0, self._started + patience
+            if reader.wants_continue:
+                self._transport.write(CONTINUE)
+
+    async def _serve(self, request: HttpRequest) -> None:
+        reply, close, head = b"", True, request.method == "HEAD"
+        try:
+            response = await self._owner.handler(request)
+            close = response.close or not self._reader.keep_alive or self._owner.draining
+            reply = render(response, self._owner.date, close=close, head=head)
+        except Exception:
+            log.exception("http.handler_failed", method=request.method, target=repr(request.target[:200]))
+            close = True
+            reply = render(self._owner.refuse(500, "The server failed."), self._owner.date, close=True, head=head)
+        finally:
+            self._task = None
+            if not reply:  # cancelled: by us, because nobody listens any more, or by the end of the process
+                self._transport.abort()
+        if self._stage is SERVING and not self._transport.is_closing():
+            self._send(reply, close)
+
+    def _send(self, reply: bytes, close: bool) -> None:
+        self._transport.write(reply)
+        if close:
+            self._close()
+        elif self._blocked:
+            self._stage = FLUSHING
+            self.deadline = self._loop.time() + self._limits.write_seconds
+        else:
+            self._advance()
+
+    # Going out.
+
+    def _refuse(self, refused: Refused) -> None:
+        if self._transport.is_closing():  # and connection_lost is on its way
+            return
+        self._transport.write(render(self._owner.refuse(refused.status, refused.reason), self._owner.date, close=True))
+        self._stage = CLOSING
+        self.deadline = self._loop.time() + self._limits.linger_seconds
+        if self._farewell is not None:
+            self._transport.close()
+            return
+        if not self._reading:
+            self._transport.resume_reading()
+        if self._transport.can_write_eof():
+            self._transport.write_eof()
+
+    def _close(self) -> None:
+        self._stage = CLOSING
+        self.deadline = self._loop.time() + self._limits.write_seconds
+        self._transport.close()

@@ -1,0 +1,189 @@
+"""Where one HTTP/1.1 request ends and the next begins, and which requests are refused before anyone reads them.
+
+A protocol without sockets: bytes go into `RequestReader.buffer`, whole requests come out of `RequestReader.next`,
+and whatever is ambiguous, oversized or malformed raises `Refused`. It knows nothing of time, transports or SQS.
+
+We cut, httptools reads. The head is everything up to the first empty line; it is shown to llhttp, in its strict mode,
+as it arrives, so that rubbish is refused with its first bytes. Bodies are cut here, by length or by chunk. Each head
+gets a parser of its own (0.6 µs): nothing can leak from one request into the next, and llhttp's idea of where a body
+ends is never asked. Because we cut, limits are exact and a pipelined request costs only its bytes until its turn.
+
+llhttp knows a closed list of methods and gives some of them a framing of their own (CONNECT, PRI, SOURCE). Which
+methods exist is the handler's business, so every head is shown to it as a POST.
+
+Numbers and rules: spec/security.md §4; grammar: RFC 9112.
+"""
+
+import re
+
+import httptools
+
+from penstock.aws.http import Headers, HttpRequest
+from penstock.listeners.http_chunks import TOKEN, ChunkedBody
+from penstock.listeners.http_limits import HttpLimits, Refused, too_large
+
+METHOD = re.compile(TOKEN)
+LONGEST_METHOD = 32
+LONGEST_LENGTH = 19  # digits; int() of thousands of them raises
+VERSIONS = (b"HTTP/1.1", b"HTTP/1.0")
+ONCE = frozenset((b"host", b"authorization", b"x-amz-date", b"content-length", b"transfer-encoding", b"expect"))
+
+
+class RequestReader:
+    """The bytes of one connection. `keep_alive` and `wants_continue` speak of the request read last."""
+
+    def __init__(self, limits: HttpLimits, peer: str = "", secure: bool = False) -> None:
+        self.buffer = bytearray()
+        self.keep_alive = True
+        self.wants_continue = False
+        self._limits, self._peer, self._secure = limits, peer, secure
+        self._parser: httptools.HttpRequestParser | None = None
+        self._fed = 0
+        self._head_read = False
+        self._twice = b""
+        self._target = b""
+        self._headers: Headers = {}
+        self._request: HttpRequest | None = None
+        self._length = 0
+        self._chunks: ChunkedBody | None = None
+
+    @property
+    def in_body(self) -> bool:
+        return self._request is not None
+
+    @property
+    def body_received(self) -> int:
+        return len(self.buffer) + (self._chunks.received if self._chunks else 0)
+
+    def next(self) -> HttpRequest | None:
+        """The next whole request, or None until more bytes arrive."""
+        request = self._request
+        if request is None:
+            if not self.buffer or (request := self._read_head()) is None:
+                return None
+            self._request = request
+        if self._chunks is not None:
+            if not self._chunks.take(self.buffer):
+                return None
+            request.body, self._chunks = bytes(self._chunks.body), None
+        elif self._length:
+            if len(self.buffer) < self._length:
+                return None
+            request.body = bytes(self.buffer[: self._length])
+            del self.buffer[: self._length]
+        self._request, self.wants_continue = None, False
+        return request
+
+    def _read_head(self) -> HttpRequest | None:
+        buffer, parser = self.buffer, self._parser or self._begin()
+        if parser is None:
+            return None
+        end = buffer.find(b"\r\n\r\n")
+        self._check_size(end)
+        stop = end + 4 if end >= 0 else len(buffer)
+        try:
+            parser.feed_data(buffer[self._fed : stop])
+        except httptools.HttpParserUpgrade:
+            # Java's HttpClient offers h2c with every first request; RFC 9110 §7.8 lets us not take the offer.
+            if self._headers.get(b"upgrade", b"").lower() != b"h2c":
+                raise Refused(400, "This server does not change protocols.") from None
+        except httptools.HttpParserError as error:
+            raise Refused(400, f"The request is not HTTP/1.1: {error}.") from None
+        self._fed = stop
+        if self._head_read is not (end >= 0):
+            raise Refused(400, "The head of the request has no clear end.")
+        return self._accept(stop) if end >= 0 else None
+
+    def _begin(self) -> httptools.HttpRequestParser | None:
+        """A parser for this head, once its method is here. What cannot become a method is refused at once."""
+        buffer = self.buffer
+        if buffer.startswith(b"\r"):  # RFC 9112 §2.2: an empty line before a request is forgiven
+            if buffer.startswith(b"\r\n"):
+                del buffer[:2]
+            if not buffer or buffer == b"\r":
+                return None
+        space = buffer.find(b" ", 0, LONGEST_METHOD + 1)
+        method = buffer[: space if space >= 0 else LONGEST_METHOD + 1]
+        if len(method) > LONGEST_METHOD or not METHOD.fullmatch(method):
+            raise Refused(400, "The request does not start with a method.")
+        if space < 0:
+            return None
+        if method == b"CONNECT":
+            raise Refused(405, "This server is not a proxy.")
+        self._headers, self._target, self._twice, self._head_read, self._fed = {}, b"", b"", False, space
+        self._parser = parser = httptools.HttpRequestParser(self)
+        parser.feed_data(b"POST")
+        return parser
+
+    def _check_size(self, end: int) -> None:
+        limits, buffer = self._limits, self.buffer
+        size = end + 4 if end >= 0 else len(buffer)
+        if size <= limits.line_bytes:
+            if end < 0 or buffer.count(b"\r\n", 0, end) <= limits.header_count:
+                return
+            raise Refused(431, f"A request has at most {limits.header_count} headers.")
+        lines = buffer[:size].split(b"\r\n")
+        if len(lines[0]) > limits.line_bytes:
+            raise Refused(414, f"A request line has at most {limits.line_bytes} bytes.")
+        if (
+            size > limits.header_bytes
+            or len(lines) - 3 > limits.header_count
+            or len(max(lines, key=len)) > limits.line_bytes
+        ):
+            raise Refused(431, "The headers of the request are too large.")
+
+    # httptools calls these while it reads a head.
+
+    def on_url(self, target: bytes) -> None:
+        self._target += target
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        name = name.lower()
+        if name not in self._headers:
+            self._headers[name] = value.rstrip(b" \t")
+        elif name in ONCE:
+            self._twice = name
+        else:
+            self._headers[name] += b"," + value.rstrip(b" \t")
+
+    def on_headers_complete(self) -> None:
+        self._head_read = True
+        assert self._parser is not None
+        self.keep_alive = self._parser.should_keep_alive()
+
+    def _accept(self, size: int) -> HttpRequest:
+        """The head is whole and well formed; is it one we take?"""
+        buffer, headers = self.buffer, self._headers
+        line = bytes(buffer[: buffer.find(b"\r\n")]).split(b" ")
+        del buffer[:size]
+        self._parser = None
+        if len(line) != 3 or line[2] not in VERSIONS or line[1] != self._target:
+            raise Refused(400, "The request line is malformed.")
+        modern = line[2] == b"HTTP/1.1"
+        self.keep_alive = self.keep_alive and modern
+        if self._twice:
+            raise Refused(400, f"The header {self._twice.decode()} came more than once.")
+        if modern and b"host" not in headers:
+            raise Refused(400, "The header host is missing.")
+        if headers.get(b"content-encoding", b"identity").lower() != b"identity":
+            raise Refused(415, "Compressed requests are not accepted.")
+        self._frame(modern)
+        if b"expect" in headers:
+            if headers[b"expect"].lower() != b"100-continue":
+                raise Refused(417, "The only expectation this server meets is 100-continue.")
+            self.wants_continue = modern
+        return HttpRequest(line[0].decode(), self._target, headers, b"", self._peer, self._secure)
+
+    def _frame(self, modern: bool) -> None:
+        length, coding = self._headers.get(b"content-length"), self._headers.get(b"transfer-encoding")
+        self._length = 0
+        if coding is not None:
+            if not modern or length is not None or coding.lower() != b"chunked":
+                raise Refused(400, "The only transfer coding is chunked, in HTTP/1.1 and without a Content-Length.")
+            self._chunks = ChunkedBody(self._limits)
+        elif length is not None:
+            if not length.isdigit() or len(length) > LONGEST_LENGTH:
+                raise Refused(400, "Content-Length is not a number.")
+            self._length = int(length)
+            if self._length > self._limits.body_bytes:
+                raise too_large(self._limits)

@@ -1,0 +1,23 @@
+"""Families of interchangeable parts: a name, and where the part is. Loaded when first used."""
+
+from importlib import import_module
+from typing import Any
+
+SERVICES = {
+    "sqs": "penstock.api.sqs",
+    "sts": "penstock.api.sts",
+    "penstock": "penstock.api.own",
+}
+"""Services on the wire: modules with a SERVICE and its OPERATIONS."""
+
+STORES = {
+    "memory": "penstock.stores.memory:from_url",
+    "sqlite": "penstock.stores.sqlite:from_url",
+}
+"""Stores by the scheme of their URL: what makes one from the URL."""
+
+
+def load(where: str) -> Any:
+    module, _, attribute = where.partition(":")
+    loaded = import_module(module)
+    return getattr(loaded, attribute) if attribute else loaded

@@ -1,0 +1,286 @@
+"""The store in memory: the queues there are, and how messages come into them and move between them.
+
+It does everything the Store port asks for except last: use it for tests, and to learn the rules. What has expired is
+dropped at the start of every call that touches a queue, so no other line has to think of it. There are no locks
+because no method awaits anything before its change is complete.
+"""
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+from penstock.core.errors import QueueGone
+from penstock.core.message import Message, NewMessage, Sent
+from penstock.core.move import MoveStatus, MoveTask
+from penstock.core.queue import Counts, Queue, QueueKey
+from penstock.core.store import Capabilities, Listener, Outcome, Receive, TooManyInFlight
+from penstock.stores.memory.contents import Contents, Stored
+
+TOMBSTONE_MS = 120_000
+SWEEP_EVERY_MS = 60_000
+NO_QUEUE = "AWS.SimpleQueueService.NonExistentQueue"
+NO_SOURCE = "CouldNotDetermineMessageSource"
+
+
+class MemoryStore:
+    capabilities = Capabilities()
+
+    def __init__(self) -> None:
+        self._contents: dict[int, Contents] = {}
+        self._ids: dict[QueueKey, int] = {}
+        self._deleted: dict[QueueKey, int] = {}
+        self._moves: dict[str, MoveTask] = {}
+        self._kept: dict[str, bytes] = {}
+        self._listeners: list[Listener] = []
+        self._numbers = count(1)
+
+    async def open(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+    def subscribe(self, listener: Listener) -> None:
+        self._listeners.append(listener)
+
+    async def keep(self, name: str, value: bytes) -> bytes:
+        return self._kept.setdefault(name, value)
+
+    def _in(self, queue_id: int, now: int) -> Contents:
+        if queue_id not in self._contents:
+            raise QueueGone(queue_id)
+        contents = self._contents[queue_id]
+        if contents.drop_expired(now) and contents.queue.fifo:
+            self._tell(contents, [now])  # what expired may have hidden the rest of its group
+        return contents
+
+    def _at(self, arn: str | None, now: int) -> Contents | None:
+        key = QueueKey.from_arn(arn) if arn else None
+        return self._in(self._ids[key], now) if key in self._ids else None
+
+    def _tell(self, contents: Contents, times: Iterable[int]) -> None:
+        for at in sorted(set(times)):
+            for listener in self._listeners:
+                listener(contents.queue.id, at)
+
+    def _tell_when_free(self, contents: Contents, hidden: Iterable[Stored]) -> None:
+        """A hidden message comes back or expires, whichever is first: either way something can be received then."""
+        self._tell(contents, [min(m.due, contents.expiry(m)) for m in hidden])
+
+    # Queues
+
+    async def create_queue(self, key: QueueKey, attributes: dict[str, str], tags: dict[str, str], now: int) -> Queue:
+        if key not in self._ids:
+            queue = Queue(next(self._numbers), key, dict(attributes), dict(tags), created=now, modified=now)
+            self._ids[key], self._contents[queue.id] = queue.id, Contents(queue)
+        return self._contents[self._ids[key]].queue
+
+    async def find_queue(self, key: QueueKey) -> Queue | None:
+        return self._contents[self._ids[key]].queue if key in self._ids else None
+
+    async def list_queues(
+        self, region: str, account: str, prefix: str = "", after: str = "", limit: int = 1000
+    ) -> Sequence[Queue]:
+        mine = [q for q in await self.all_queues() if q.key[:2] == (region, account) and q.key.name.startswith(prefix)]
+        return _page(mine, after, limit)
+
+    async def list_sources(self, target: Queue, after: str = "", limit: int = 1000) -> Sequence[Queue]:
+        sources = [q for q in await self.all_queues() if q.redrive and q.redrive.target_arn == target.arn]
+        return _page(sources, after, limit)
+
+    async def all_queues(self) -> Sequence[Queue]:
+        return [contents.queue for contents in self._contents.values()]
+
+    async def alter_queue(self, queue_id: int, attributes: dict[str, str], tags: dict[str, str], now: int) -> Queue:
+        contents = self._in(queue_id, now)
+        before = contents.queue
+        modified = before.modified if attributes == before.attributes else now
+        after = Queue(before.id, before.key, dict(attributes), dict(tags), before.created, modified)
+        contents.queue = after
+        if after.fifo:
+            if after.delay_seconds != before.delay_seconds:
+                contents.delay_anew(now)
+            self._tell_when_free(contents, contents.messages.values())
+        return after
+
+    async def delete_queue(self, queue_id: int, now: int) -> None:
+        key = self._in(queue_id, now).queue.key
+        del self._contents[queue_id], self._ids[key]
+        self._deleted[key] = now
+
+    async def deleted_at(self, key: QueueKey) -> int | None:
+        return self._deleted.get(key)
+
+    async def purge_queue(self, queue_id: int, now: int) -> None:
+        self._contents[queue_id] = Contents(self._in(queue_id, now).queue, purged=now)
+
+    async def purged_at(self, queue_id: int) -> int | None:
+        if queue_id not in self._contents:
+            raise QueueGone(queue_id)
+        return self._contents[queue_id].purged
+
+    async def counts(self, queue_id: int, now: int) -> Counts:
+        return self._in(queue_id, now).counts(now)
+
+    # Messages
+
+    async def send(self, queue_id: int, messages: Sequence[NewMessage], now: int) -> Sequence[Sent]:
+        contents = self._in(queue_id, now)
+        return [self._send(contents, message, now) for message in messages]
+
+    def _send(self, contents: Contents, new: NewMessage, now: int) -> Sent:
+        queue = contents.queue
+        scope = (new.group if queue.deduplicates_per_group else None, new.deduplication_id or "")
+        first = contents.first_accepted(scope, now) if queue.fifo else None
+        if first:
+            return first._replace(duplicate=True)
+        message = Message(
+            id=new.id,
+            body=new.body,
+            sender=new.sender,
+            sent=now,
+            receive_count=0,
+            attributes=new.attributes,
+            trace=new.trace,
+            group=new.group,
+            deduplication_id=new.deduplication_id,
+        )
+        delay = queue.delay_seconds if queue.fifo or new.delay_seconds is None else new.delay_seconds
+        self._put(contents, message, new.size, enqueued=now, due=now + delay * 1000, now=now)
+        sent = Sent(message.id, message.sequence)
+        if queue.fifo and new.deduplication_id:
+            contents.accepted[scope] = now, sent
+        return sent
+
+    def _put(self, contents: Contents, message: Message, size: int, *, enqueued: int, due: int, now: int) -> None:
+        """However a message comes into a queue, it comes last: it gets the next number."""
+        number = next(self._numbers)
+        message.sequence = number if contents.queue.fifo else None
+        contents.add(Stored(number, message, size, enqueued, due), now)
+        self._tell(contents, [due])
+
+    async def receive(self, queue_id: int, ask: Receive, now: int) -> Sequence[Message]:
+        contents = self._in(queue_id, now)
+        attempt_id = ask.attempt_id if contents.queue.fifo else None
+        taken = contents.deliver_again(attempt_id, ask.visibility_seconds, now) if attempt_id else []
+        if not taken:
+            taken = self._receive(contents, ask, now)
+            if attempt_id and taken:
+                contents.attempts[attempt_id] = now, [message.claim for message in taken]
+        self._tell_when_free(contents, [m for m in contents.messages.values() if m.received == now])
+        return taken
+
+    def _receive(self, contents: Contents, ask: Receive, now: int) -> list[Message]:
+        room = ask.in_flight_limit - contents.counts(now).in_flight
+        if room <= 0 and not contents.queue.fifo:
+            raise TooManyInFlight(contents.queue.id)
+        contents.listen_for_noise(now)
+        taken: list[Message] = []
+        for stored in contents.turns(now):
+            if len(taken) >= min(ask.limit, room):
+                break
+            if not self._dead_letter(contents, stored, now):
+                taken.append(contents.deliver(stored, ask.visibility_seconds, now))
+        contents.listen_for_noise(now)
+        return taken
+
+    def _dead_letter(self, contents: Contents, stored: Stored, now: int) -> bool:
+        redrive, fifo = contents.queue.redrive, contents.queue.fifo
+        if redrive is None or stored.message.receive_count < redrive.max_receives:
+            return False
+        target = self._at(redrive.target_arn, now)
+        if target is None:
+            return False
+        contents.remove(stored, now)
+        message = replace(stored.message, source_arn=contents.queue.arn)
+        if fifo:
+            message.deduplication_id = message.id
+        self._put(target, message, stored.size, enqueued=now if fifo else stored.enqueued, due=now, now=now)
+        return True
+
+    async def delete(self, queue_id: int, claims: Sequence[bytes], now: int) -> Sequence[Outcome]:
+        contents = self._in(queue_id, now)
+        outcomes = [contents.delete(claim, now) for claim in claims]
+        if contents.queue.fifo and Outcome.DONE in outcomes:
+            self._tell(contents, [now])
+        return outcomes
+
+    async def change_visibility(
+        self, queue_id: int, changes: Sequence[tuple[bytes, int]], now: int
+    ) -> Sequence[Outcome]:
+        contents = self._in(queue_id, now)
+        outcomes = [contents.change_visibility(claim, seconds, now) for claim, seconds in changes]
+        done = [seconds for (_, seconds), outcome in zip(changes, outcomes, strict=True) if outcome is Outcome.DONE]
+        self._tell(contents, [now + seconds * 1000 for seconds in done])
+        return outcomes
+
+    async def peek(self, queue_id: int, limit: int, after: bytes, now: int) -> Sequence[Message]:
+        return self._in(queue_id, now).peek(limit, after)
+
+    # Move tasks
+
+    async def add_move(self, task: MoveTask) -> bool:
+        if any(other.source_arn == task.source_arn for other in await self.active_moves()):
+            return False
+        self._moves[task.id] = task
+        return True
+
+    async def find_move(self, task_id: str) -> MoveTask | None:
+        return self._moves.get(task_id)
+
+    async def list_moves(self, source_arn: str, limit: int) -> Sequence[MoveTask]:
+        newest_first = [task for task in reversed(self._moves.values()) if task.source_arn == source_arn]
+        return sorted(newest_first, key=lambda task: -task.started)[:limit]
+
+    async def active_moves(self) -> Sequence[MoveTask]:
+        return [task for task in self._moves.values() if task.status.active]
+
+    async def save_move(self, task: MoveTask) -> None:
+        self._moves[task.id] = task
+
+    async def move(self, task: MoveTask, limit: int, now: int) -> MoveTask:
+        task = self._moves.get(task.id, task)  # it may have been cancelled since the caller read it
+        if task.status is MoveStatus.CANCELLING:
+            task = replace(task, status=MoveStatus.CANCELLED)
+        elif task.status is MoveStatus.RUNNING:
+            task = self._move(task, limit, now)
+        self._moves[task.id] = task
+        return task
+
+    def _move(self, task: MoveTask, limit: int, now: int) -> MoveTask:
+        source = self._at(task.source_arn, now)
+        if source is None:
+            return replace(task, status=MoveStatus.FAILED, failure=NO_QUEUE)
+        ready = sorted(source.turns(now), key=lambda m: m.age)
+        for stored in ready[:limit]:
+            arn = task.destination_arn or stored.message.source_arn
+            target = self._at(arn, now)
+            if target is None:
+                return replace(task, status=MoveStatus.FAILED, failure=NO_QUEUE if arn else NO_SOURCE)
+            source.remove(stored, now)
+            self._put_as_new(target, stored, now)
+            task = replace(task, moved=task.moved + 1)
+        return task if len(ready) > limit else replace(task, status=MoveStatus.COMPLETED)
+
+    def _put_as_new(self, target: Contents, stored: Stored, now: int) -> None:
+        old = stored.message
+        message = replace(old, id=str(uuid.uuid4()), sent=now, receive_count=0, first_received=None, source_arn=None)
+        if target.queue.fifo:
+            message.deduplication_id = old.id
+        due = now + target.queue.delay_seconds * 1000
+        self._put(target, message, stored.size, enqueued=now, due=due, now=now)
+
+    # Upkeep
+
+    async def sweep(self, now: int) -> int:
+        for queue_id in self._contents:
+            self._in(queue_id, now).forget(now)
+        self._deleted = {key: at for key, at in self._deleted.items() if now - at < TOMBSTONE_MS}
+        return now + SWEEP_EVERY_MS
+
+    async def backup(self, path: Path) -> None:
+        raise NotImplementedError("the memory store has no backup: what it holds ends with its process")
+
+
+def _page(queues: Iterable[Queue], after: str, limit: int) -> list[Queue]:
+    return sorted((q for q in queues if q.key.name > after), key=lambda q: q.key.name)[:limit]
