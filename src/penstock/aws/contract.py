@@ -103,10 +103,10 @@ class Service:
 
 @cache
 def load(name: str) -> Service:
-    """Compile the model of an AWS service, or of our own if it lies beside this file."""
-    own = Path(__file__).with_name("models") / f"{name}.json"
-    if own.exists():
-        return compile_model(name, json.loads(own.read_text()))
+    """Compile the model of an AWS service, or of our own if it lies beside this file (in the folders boto3 expects)."""
+    own = sorted((Path(__file__).with_name("models") / name).glob("*/service-2.json"))
+    if own:
+        return compile_model(name, json.loads(own[-1].read_text()))
     return compile_model(
         name, botocore.session.get_session().get_component("data_loader").load_service_model(name, "service-2")
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 from penstock.core.errors import ServiceError, invalid_attribute, invalid_value
 from penstock.core.limits import Limits
-from penstock.core.queue import Counts, Queue, QueueKey
+from penstock.core.queue import EARLIER_SCOPE, Counts, Queue, QueueKey
 
 Attributes = dict[str, str]
 Check = Callable[[str, str, Limits], str]
@@ -161,6 +161,7 @@ CHECKS: dict[str, Check] = {
     "FifoThroughputLimit": _one_of("perQueue", "perMessageGroupId"),
 }
 
+PROPAGATION_MS = 60_000
 FIFO_ONLY = ("FifoQueue", "ContentBasedDeduplication", "DeduplicationScope", "FifoThroughputLimit")
 MEASURED = (
     "ApproximateNumberOfMessages",
@@ -227,10 +228,18 @@ def merged(current: Mapping[str, str], change: Mapping[str, str]) -> Attributes:
     return result
 
 
+def lagging(queue: Queue, changed: Attributes, now: int) -> Attributes:
+    """The same attributes, with a note of the deduplication scope that stays in force for a while."""
+    scope = queue.attributes.get("DeduplicationScope", "queue")
+    if changed.get("DeduplicationScope", "queue") != scope:
+        return changed | {EARLIER_SCOPE: f"{scope} until {now + PROPAGATION_MS}"}
+    return changed
+
+
 def effective(queue: Queue) -> Attributes:
     """Every attribute that has a value, set or by default."""
     defaults = DEFAULTS | FIFO_DEFAULTS if queue.fifo else DEFAULTS
-    result = defaults | queue.attributes
+    result = defaults | {name: value for name, value in queue.attributes.items() if name in CHECKS}
     if result.get("KmsMasterKeyId"):
         result.setdefault("KmsDataKeyReusePeriodSeconds", "300")
     return result

@@ -10,6 +10,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 
+EARLIER_SCOPE = "EarlierDeduplicationScope"
+"""Kept with the attributes, but not one of them: which deduplication scope is still in force, and until when."""
+
+
 class QueueKey(NamedTuple):
     """What makes a queue one queue: the same name in another region or account is another."""
 
@@ -68,9 +72,12 @@ class Queue:
     def content_deduplication(self) -> bool:
         return self.attributes.get("ContentBasedDeduplication") == "true"
 
-    @cached_property
-    def deduplicates_per_group(self) -> bool:
-        return self.attributes.get("DeduplicationScope") == "messageGroup"
+    def deduplication_scope(self, group: str | None, now: int) -> str:
+        """Within which a deduplication id is the same: the group, or the whole queue. A new setting is in force
+        only after a while, as Amazon spreads it."""
+        earlier, _, until = self.attributes.get(EARLIER_SCOPE, "").partition(" until ")
+        scope = earlier if until and now < int(until) else self.attributes.get("DeduplicationScope")
+        return group or "" if scope == "messageGroup" else ""
 
     @cached_property
     def delay_seconds(self) -> int:

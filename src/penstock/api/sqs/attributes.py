@@ -27,7 +27,8 @@ async def set_queue_attributes(call: Call, request: sqs.SetQueueAttributesReques
     queue = await call.queue()
     change = attributes.checked(request.Attributes, queue.fifo, call.site.limits)
     await check_redrive(call, queue.key, queue.fifo, change, request.Attributes)
-    await alter(call, queue, attributes.merged(queue.attributes, change))
+    changed = attributes.merged(queue.attributes, change)
+    await alter(call, queue, attributes.lagging(queue, changed, call.now()))
 
 
 async def alter(call: Call, queue: Queue, changed: dict[str, str]) -> None:

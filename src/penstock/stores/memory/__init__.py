@@ -2,4 +2,9 @@
 
 from penstock.stores.memory.store import MemoryStore
 
-__all__ = ["MemoryStore"]
+
+def from_url(url: str) -> MemoryStore:
+    return MemoryStore()
+
+
+__all__ = ["MemoryStore", "from_url"]

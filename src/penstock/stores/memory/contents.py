@@ -66,7 +66,7 @@ class Contents:
     purged: int | None = None
     messages: dict[int, Stored] = field(default_factory=dict)
     """By number, and so in order of arrival."""
-    accepted: dict[tuple[str | None, str], tuple[int, Sent]] = field(default_factory=dict)
+    accepted: dict[tuple[str, str], tuple[int, Sent]] = field(default_factory=dict)
     """Deduplication: scope and id → when it was first accepted, and as what."""
     attempts: dict[str, tuple[int, list[bytes]]] = field(default_factory=dict)
     """Receive attempts on a FIFO queue: id → when, and the claims given."""
@@ -81,13 +81,8 @@ class Contents:
         if stored.message.group is not None:
             self.last_sent[stored.message.group] = now
 
-    def remove(self, stored: Stored, now: int) -> None:
+    def remove(self, stored: Stored) -> None:
         del self.messages[stored.number]
-        if self.queue.fifo:
-            # Whoever leads the group from now on was not available before, however long it has been visible.
-            leader = next((m for m in self.messages.values() if m.message.group == stored.message.group), None)
-            if leader and leader.number > stored.number:
-                leader.due = max(leader.due, now)
 
     def expiry(self, stored: Stored) -> int:
         return stored.enqueued + self.queue.retention_seconds * 1000
@@ -95,10 +90,10 @@ class Contents:
     def drop_expired(self, now: int) -> bool:
         expired = [m for m in self.messages.values() if self.expiry(m) <= now]
         for stored in expired:
-            self.remove(stored, now)
+            self.remove(stored)
         return bool(expired)
 
-    def first_accepted(self, scope: tuple[str | None, str], now: int) -> Sent | None:
+    def first_accepted(self, scope: tuple[str, str], now: int) -> Sent | None:
         at, sent = self.accepted.get(scope, (0, None))
         return sent if now - at < DEDUPLICATION_MS else None
 
@@ -182,7 +177,7 @@ class Contents:
         if not current:
             return Outcome.SUPERSEDED
         self._note_work(stored, now)
-        self.remove(stored, now)
+        self.remove(stored)
         return Outcome.DONE
 
     def change_visibility(self, claim: bytes, seconds: int, now: int) -> Outcome:

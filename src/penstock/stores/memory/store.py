@@ -43,6 +43,12 @@ class MemoryStore:
     def subscribe(self, listener: Listener) -> None:
         self._listeners.append(listener)
 
+    def observe_commits(self, observer: Callable[[int, float], None]) -> None:
+        pass
+
+    def trouble(self) -> str | None:
+        return None
+
     async def keep(self, name: str, value: bytes) -> bytes:
         return self._kept.setdefault(name, value)
 
@@ -130,7 +136,7 @@ class MemoryStore:
 
     def _send(self, contents: Contents, new: NewMessage, now: int) -> Sent:
         queue = contents.queue
-        scope = (new.group if queue.deduplicates_per_group else None, new.deduplication_id or "")
+        scope = (queue.deduplication_scope(new.group, now), new.deduplication_id or "")
         first = contents.first_accepted(scope, now) if queue.fifo else None
         if first:
             return first._replace(duplicate=True)
@@ -191,7 +197,7 @@ class MemoryStore:
         target = self._at(redrive.target_arn, now)
         if target is None:
             return False
-        contents.remove(stored, now)
+        contents.remove(stored)
         message = replace(stored.message, source_arn=contents.queue.arn)
         if fifo:
             message.deduplication_id = message.id
@@ -257,7 +263,7 @@ class MemoryStore:
             target = self._at(arn, now)
             if target is None:
                 return replace(task, status=MoveStatus.FAILED, failure=NO_QUEUE if arn else NO_SOURCE)
-            source.remove(stored, now)
+            source.remove(stored)
             self._put_as_new(target, stored, now)
             task = replace(task, moved=task.moved + 1)
         return task if len(ready) > limit else replace(task, status=MoveStatus.COMPLETED)

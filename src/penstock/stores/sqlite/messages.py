@@ -166,7 +166,7 @@ class Messages:
 
     def _earlier(self, entry: Entry, message: NewMessage, number: int, now: int) -> Sent | None:
         """The message of which this one is a duplicate; otherwise remember this one."""
-        scope = message.group if entry.queue.deduplicates_per_group else ""
+        scope = entry.queue.deduplication_scope(message.group, now)
         key = (entry.shelf, scope, message.deduplication_id)
         row = self._db.execute(
             "SELECT id, sequence FROM deduplication WHERE shelf=? AND scope=? AND name=? AND expires>?", (*key, now)

@@ -1,0 +1,288 @@
+"""Every store against the model: long random lives of a few queues, compared after every step.
+
+`PENSTOCK_HYPOTHESIS=thorough` looks harder. A failure prints the shortest life found that shows it.
+"""
+
+import asyncio
+import os
+import shutil
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    multiple,
+    rule,
+    run_state_machine_as_test,
+)
+
+from penstock.core.clock import ManualClock
+from penstock.core.errors import QueueGone
+from penstock.core.message import Message, Sent
+from penstock.core.store import Outcome, Receive, Store
+
+from .model import Model, Row, Settings
+from .stores import STORES, new_folder
+from .world import key, new, redrive_policy
+
+T = TypeVar("T")
+
+FAMILIES = {
+    "standard": {
+        "orders": Settings(fifo=False, dead="dead", max_receives=3),
+        "dead": Settings(fifo=False),
+    },
+    "fifo": {
+        "orders.fifo": Settings(fifo=True, dead="dead.fifo", max_receives=3),
+        "dead.fifo": Settings(fifo=True, scope_is_group=True),
+    },
+}
+GARBAGE = [b"", b"garbage", b"\xff" * 12, b"\xff" * 16, b"\xff" * 200]
+
+places = st.sampled_from([0, 0, 0, 1])
+"""Which queue of the family: mostly the first, sometimes its dead-letter queue."""
+drafts = st.fixed_dictionaries(
+    {
+        "size": st.integers(1, 9),
+        "group": st.sampled_from("aab"),
+        "deduplication_id": st.sampled_from([None, None, None, "x", "y"]),
+        "delay_seconds": st.sampled_from([None, None, None, 0, 5, 60]),
+    }
+)
+upheavals = st.sampled_from(
+    [("purge", 0), ("delete", 0), ("visibility", 7), ("retention", 60), ("retention", 3600), ("retention", 345_600)]
+    + [("delay", seconds) for seconds in (0, 5, 60, 900)]
+)
+
+
+class Claim(NamedTuple):
+    """A claim as the store gave it, and as the model knows it."""
+
+    queue: str
+    token: bytes
+    known_as: tuple[int, int]
+
+
+class Life(RuleBasedStateMachine):
+    make: Callable[[Path], Store]
+    claims = Bundle("claims")
+
+    @initialize(family=st.sampled_from(sorted(FAMILIES)))
+    def begin(self, family: str) -> None:
+        self.loop = asyncio.new_event_loop()
+        self.folder = new_folder()
+        self.clock = ManualClock()
+        self.model = Model(self.clock.now())
+        self.fifo, self.settings = family == "fifo", FAMILIES[family]
+        self.ids: dict[str, int] = {}
+        self.sequences: dict[str, int] = {}
+        self.last_sequence = 0
+        self.store = type(self).make(self.folder)
+        self.run(self.store.open())
+        for name in self.settings:
+            self.make_queue(name)
+
+    def teardown(self) -> None:
+        if hasattr(self, "store"):
+            self.run(self.store.close())
+            self.loop.close()
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def now(self) -> int:
+        return self.clock.now()
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        return self.loop.run_until_complete(coroutine)
+
+    def there(self, name: str) -> bool:
+        """Whether the queue exists; if not, the store must say so."""
+        if name not in self.model.queues:
+            with pytest.raises(QueueGone):
+                self.run(self.store.counts(self.ids[name], self.now))
+        return name in self.model.queues
+
+    # Queues
+
+    def attributes(self, name: str) -> dict[str, str]:
+        queue = self.model.queues[name]
+        attributes = {"MessageRetentionPeriod": str(queue.retention), "DelaySeconds": str(queue.delay)}
+        if queue.fifo:
+            attributes["FifoQueue"] = "true"
+        if queue.scope_is_group:
+            attributes["DeduplicationScope"] = "messageGroup"
+        if queue.dead:
+            attributes["RedrivePolicy"] = redrive_policy(queue.dead, queue.max_receives)
+        return attributes
+
+    def make_queue(self, name: str) -> None:
+        self.model.create(name, replace(self.settings[name]))
+        queue = self.run(self.store.create_queue(key(name), self.attributes(name), {}, self.now))
+        assert queue.id not in self.ids.values(), "the id of a queue was used again"
+        self.ids[name] = queue.id
+
+    def name(self, place: int) -> str:
+        """The queue, which is made again if an upheaval took it away, but not always at once."""
+        return list(self.settings)[place]
+
+    @rule(place=places, upheaval=upheavals)
+    def shake(self, place: int, upheaval: tuple[str, int]) -> None:
+        name, (kind, seconds) = self.name(place), upheaval
+        if not self.there(name):
+            self.make_queue(name)
+            return
+        if kind == "purge":
+            self.model.purge(name)
+            self.run(self.store.purge_queue(self.ids[name], self.now))
+            return
+        if kind == "delete":
+            self.model.remove(name)
+            self.run(self.store.delete_queue(self.ids[name], self.now))
+            return
+        if kind == "retention":
+            self.model.set_retention(name, seconds)
+        if kind == "delay":
+            self.model.set_delay(name, seconds)
+        extra = {"VisibilityTimeout": str(seconds)} if kind == "visibility" else {}
+        self.run(self.store.alter_queue(self.ids[name], {**self.attributes(name), **extra}, {}, self.now))
+
+    # Messages
+
+    @rule(place=places, drafts=st.lists(drafts, min_size=1, max_size=5))
+    def send(self, place: int, drafts: list[dict[str, Any]]) -> None:
+        name = self.name(place)
+        if not self.there(name):
+            self.make_queue(name)
+        messages = [new("body", **draft) for draft in drafts]
+        for message in messages:
+            if self.fifo:
+                message.deduplication_id = message.deduplication_id or message.id
+            else:
+                message.group = message.deduplication_id = None
+        told = self.run(self.store.send(self.ids[name], messages, self.now))
+        assert len(told) == len(messages)
+        for m, sent in zip(messages, told, strict=True):
+            assert (sent.id, sent.duplicate) == self.model.send(name, m)
+            self.check_sequence(sent)
+
+    def check_sequence(self, sent: Sent) -> None:
+        if not self.fifo:
+            assert sent.sequence is None
+        elif sent.duplicate:
+            assert sent.sequence == self.sequences[sent.id]
+        else:
+            assert sent.sequence is not None
+            assert sent.sequence > self.last_sequence
+            self.last_sequence = self.sequences[sent.id] = sent.sequence
+
+    @rule(
+        target=claims,
+        place=places,
+        limit=st.sampled_from([1, 2, 3, 10]),
+        visibility=st.sampled_from([0, 1, 5, 30, 30, 43_200]),
+    )
+    def receive(self, place: int, limit: int, visibility: int) -> Any:
+        name = self.name(place)
+        if not self.there(name):
+            return multiple()
+        dead = self.settings[name].dead
+        before = self.ids_in(dead)
+        messages = self.run(self.store.receive(self.ids[name], Receive(limit, visibility), self.now))
+        if self.fifo:
+            died = self.ids_in(dead) - before
+            rows = self.model.explain(name, limit, visibility, [m.id for m in messages], died)
+        else:
+            rows = self.model.receive(name, limit, visibility)
+        assert [m.id for m in messages] == [r.id for r in rows]
+        for message, row in zip(messages, rows, strict=True):
+            self.check_delivery(message, row)
+        return multiple(*(Claim(name, m.claim, (r.arrival, r.deliveries)) for m, r in zip(messages, rows, strict=True)))
+
+    def ids_in(self, name: str | None) -> set[str]:
+        if name not in self.model.queues:
+            return set()
+        return {m.id for m in self.run(self.store.peek(self.ids[name], 10_000, b"", self.now))}
+
+    def check_delivery(self, message: Message, row: Row) -> None:
+        assert message.receive_count == row.deliveries
+        assert message.first_received == row.first_received
+        assert (message.sent, message.group) == (row.sent, row.group)
+        assert message.deduplication_id == row.deduplication_id
+        assert message.source_arn == (key(row.source).arn if row.source else None)
+
+    @rule(claim=claims)
+    def delete(self, claim: Claim) -> None:
+        if self.there(claim.queue):
+            [outcome] = self.run(self.store.delete(self.ids[claim.queue], [claim.token], self.now))
+            assert outcome is self.model.delete(claim.queue, claim.known_as)
+
+    @rule(claim=claims, seconds=st.sampled_from([0, 0, 1, 30, 43_199, 43_200]))
+    def hide(self, claim: Claim, seconds: int) -> None:
+        if self.there(claim.queue):
+            change = (claim.token, seconds)
+            [outcome] = self.run(self.store.change_visibility(self.ids[claim.queue], [change], self.now))
+            assert outcome is self.model.hide(claim.queue, claim.known_as, seconds)
+
+    @rule(claim=claims, garbage=st.sampled_from(GARBAGE))
+    def claim_what_is_not_there(self, claim: Claim, garbage: bytes) -> None:
+        for name in self.model.queues:
+            for token in (garbage, b"" if name == claim.queue else claim.token):
+                assert self.run(self.store.delete(self.ids[name], [token], self.now)) == [Outcome.GONE]
+                assert self.run(self.store.change_visibility(self.ids[name], [(token, 0)], self.now)) == [Outcome.GONE]
+
+    # Time
+
+    @rule(seconds=st.sampled_from([0.001, 1, 5, 30, 60, 300, 3600]))
+    def wait(self, seconds: float) -> None:
+        self.model.wait_until(self.clock.advance(seconds))
+
+    @rule(which=st.sampled_from([0, 0, 0, 1, 2, 3]), off_by=st.sampled_from([0, 0, -1, 1]))
+    def wait_for_an_edge(self, which: int, off_by: int) -> None:
+        edges = self.model.edges()
+        if edges:
+            moment = max(self.now, edges[which % len(edges)] + off_by)
+            self.model.wait_until(self.clock.advance((moment - self.now) / 1000))
+
+    @rule(restart=st.booleans())
+    def sweep_or_restart(self, restart: bool) -> None:
+        if restart and self.store.capabilities.durable:
+            self.run(self.store.close())
+            self.store = type(self).make(self.folder)
+            self.run(self.store.open())
+            return
+        for _ in range(1000):
+            if self.run(self.store.sweep(self.now)) > self.now:
+                return
+        raise AssertionError("a sweep never comes to an end")
+
+    @invariant()
+    def everything_is_where_the_model_says(self) -> None:
+        for name in getattr(self, "model", Model(0)).queues:
+            assert self.run(self.store.counts(self.ids[name], self.now)) == self.model.counts(name), name
+            seen = self.run(self.store.peek(self.ids[name], 10_000, b"", self.now))
+            assert Counter((m.id, m.receive_count) for m in seen) == self.model.seen(name), name
+
+
+@pytest.mark.parametrize("name", sorted(STORES))
+def test_a_store_answers_as_the_model_does(name: str) -> None:
+    thorough = os.environ.get("PENSTOCK_HYPOTHESIS") == "thorough"
+    run_state_machine_as_test(
+        type(f"{name.title()}Life", (Life,), {"make": staticmethod(STORES[name])}),
+        settings=settings(
+            max_examples=10_000 if thorough else 200,
+            stateful_step_count=100 if thorough else 50,
+            deadline=None,
+            database=None,
+            print_blob=True,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
