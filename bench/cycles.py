@@ -43,7 +43,7 @@ class Client:
         length = int(re.search(rb"(?i)content-length: (\d+)", head).group(1))
         reply = await self.reader.readexactly(length) if length else b"{}"
         if not head.startswith(b"HTTP/1.1 200"):
-            raise RuntimeError(f"{action}: {head.split(b'\r\n')[0]!r} {reply!r}")
+            raise RuntimeError(f"{action}: {head.splitlines()[0]!r} {reply!r}")
         return json.loads(reply)
 
 

@@ -224,5 +224,3 @@ def announce(settings: Settings, url: str, credentials: RootCredentials) -> None
         lines.append(f"The root account's key is in {credentials.file}.")
     sys.stdout.write("\n".join(lines) + "\n")
     sys.stdout.flush()
-
-

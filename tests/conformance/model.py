@@ -1,13 +1,13 @@
 """A second opinion: what a store must answer, worked out in the most naive way from one flat list of rows.
 
 It shares nothing with any store. A row is one message in one queue; `arrival` numbers rows in the order in which they
-came into their queues, and a claim is (arrival, delivery). Groups are the one thing left out: in which order those of a
-FIFO queue come is the store's choice here (`test_fifo` asks more of it), and standard queues are sent none.
+came into their queues, and a claim is (arrival, delivery). Two things are left out: noisy groups, so standard queues
+are sent messages without a group, and receive attempts. `test_fairness` and `test_fifo` have those.
 """
 
 from collections import Counter
 from dataclasses import dataclass
-from itertools import count, groupby
+from itertools import count
 
 from penstock.core.message import NewMessage
 from penstock.core.queue import Counts
@@ -121,11 +121,10 @@ class Model:
         self.rows.append(row)
         return new.id, False
 
-    def receive(self, name: str, limit: int, visibility: int) -> list[Row]:
-        """From a standard queue."""
+    def receive(self, name: str, limit: int, visibility: int, choice: tuple[list[str], set[str]]) -> list[Row]:
+        """`choice` is what the store handed out and dead-lettered. It counts among equals, and for nothing else."""
         taken: list[Row] = []
-        ready = [r for r in self._in(name) if r.due <= self.now]
-        for row in sorted(ready, key=lambda r: (r.due, r.arrival)):
+        for row in self._fifo_turns(name, *choice) if self.queues[name].fifo else self._turns(name):
             if len(taken) == limit:
                 break
             if self._doomed(row):
@@ -134,31 +133,18 @@ class Model:
                 taken.append(self._deliver(row, visibility))
         return taken
 
-    def explain(self, name: str, limit: int, visibility: int, returned: list[str], died: set[str]) -> list[Row]:
-        """Given what a store returned from a FIFO queue, and which messages it dead-lettered: was that right?"""
-        by_id = {r.id: r for r in self._in(name)}
-        order = [group for group, _ in groupby(by_id[id_].group for id_ in returned)]
-        assert len(order) == len(set(order)), "a group was handed out in pieces"
-        full, unfinished, delivered = len(returned) == limit, [], []
-        for group in sorted({r.group for r in self._in(name)}):
-            done: list[str] = []
-            for row in [r for r in self._in(name) if r.group == group]:
-                last = bool(done) and full and done[-1] == returned[-1]
-                if row.due > self.now:
-                    break
-                if self._doomed(row) and row.id in died and not last:
-                    self._bury(row)
-                elif not self._doomed(row) and row.id in returned:
-                    delivered.append(self._deliver(row, visibility))
-                    done.append(row.id)
-                else:
-                    assert full, f"{row} should have been handed out or dead-lettered"
-                    unfinished += [group] if done else []
-                    break
-            assert done == [id_ for id_ in returned if by_id[id_].group == group], "a group came in the wrong order"
-        assert unfinished in ([], order[-1:]), "a group was begun before another was finished"
-        assert not died - {r.id for r in self.rows if r.queue == self.queues[name].dead}
-        return sorted(delivered, key=lambda r: returned.index(r.id))
+    def _turns(self, name: str) -> list[Row]:
+        return sorted((r for r in self._in(name) if r.due <= self.now), key=lambda r: (r.due, r.arrival))
+
+    def _fifo_turns(self, name: str, delivered: list[str], died: set[str]) -> list[Row]:
+        """Group by group, by when their heads became ready; of groups that did so at once, any may be first."""
+        rows = self._in(name)
+        heads = {r.group: r for r in reversed(rows)}
+        chosen = {r.group: -1 for r in rows if r.id in died}
+        chosen |= {r.group: delivered.index(r.id) for r in reversed(rows) if r.id in delivered}
+        hidden = [r for r in rows if r.due > self.now]
+        free = [r for r in rows if not any(h.group == r.group and h.arrival <= r.arrival for h in hidden)]
+        return sorted(free, key=lambda r: (heads[r.group].due, chosen.get(r.group, len(rows)), r.group, r.arrival))
 
     def _doomed(self, row: Row) -> bool:
         queue = self.queues[row.queue]

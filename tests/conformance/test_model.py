@@ -9,18 +9,18 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
+from uuid import UUID
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
-    Bundle,
     RuleBasedStateMachine,
     initialize,
     invariant,
-    multiple,
     rule,
     run_state_machine_as_test,
 )
@@ -58,9 +58,28 @@ drafts = st.fixed_dictionaries(
         "delay_seconds": st.sampled_from([None, None, None, 0, 5, 60]),
     }
 )
+recent = st.integers(0, 7)
+"""Which claim, counted from the latest."""
 upheavals = st.sampled_from(
-    [("purge", 0), ("delete", 0), ("visibility", 7), ("retention", 60), ("retention", 3600), ("retention", 345_600)]
-    + [("delay", seconds) for seconds in (0, 5, 60, 900)]
+    [("purge", 0), ("delete", 0), ("visibility", 7)]
+    + [("retention", seconds) for seconds in (60, 3600, 345_600, 345_600)]
+    + [("delay", seconds) for seconds in (0, 0, 0, 5, 60, 900)]
+)
+OFTEN = {"send": 3, "receive": 5, "delete": 3, "hide": 2, "wait_for_an_edge": 3}
+STEPS = {
+    "send": (places, st.lists(drafts, min_size=1, max_size=5)),
+    "receive": (places, st.sampled_from([1, 2, 3, 10]), st.sampled_from([0, 1, 5, 30, 30, 43_200])),
+    "delete": (recent,),
+    "hide": (recent, st.sampled_from([0, 0, 1, 30, 43_199, 43_200])),
+    "claim_what_is_not_there": (recent, st.sampled_from(GARBAGE)),
+    "wait": (st.sampled_from([0.001, 1, 5, 30, 300, 3600]),),
+    "wait_for_an_edge": (st.sampled_from([0, 0, 0, 1, 2, 3]), st.sampled_from([0, 0, -1, 1])),
+    "shake": (places, upheavals),
+    "sweep": (),
+    "restart": (),
+}
+steps = st.one_of(
+    [st.tuples(st.just(name), *arguments) for name, arguments in STEPS.items() for _ in range(OFTEN.get(name, 1))]
 )
 
 
@@ -73,8 +92,9 @@ class Claim(NamedTuple):
 
 
 class Life(RuleBasedStateMachine):
+    """One rule that does any step: with a rule for each, Hypothesis would leave most of them out of most lives."""
+
     make: Callable[[Path], Store]
-    claims = Bundle("claims")
 
     @initialize(family=st.sampled_from(sorted(FAMILIES)))
     def begin(self, family: str) -> None:
@@ -86,6 +106,8 @@ class Life(RuleBasedStateMachine):
         self.ids: dict[str, int] = {}
         self.sequences: dict[str, int] = {}
         self.last_sequence = 0
+        self.claims: list[Claim] = []
+        self.numbers = count(1)
         self.store = type(self).make(self.folder)
         self.run(self.store.open())
         for name in self.settings:
@@ -96,6 +118,11 @@ class Life(RuleBasedStateMachine):
             self.run(self.store.close())
             self.loop.close()
             shutil.rmtree(self.folder, ignore_errors=True)
+
+    @rule(step=steps)
+    def live(self, step: tuple[Any, ...]) -> None:
+        name, *arguments = step
+        getattr(self, name)(*arguments)
 
     @property
     def now(self) -> int:
@@ -134,7 +161,6 @@ class Life(RuleBasedStateMachine):
         """The queue, which is made again if an upheaval took it away, but not always at once."""
         return list(self.settings)[place]
 
-    @rule(place=places, upheaval=upheavals)
     def shake(self, place: int, upheaval: tuple[str, int]) -> None:
         name, (kind, seconds) = self.name(place), upheaval
         if not self.there(name):
@@ -157,12 +183,11 @@ class Life(RuleBasedStateMachine):
 
     # Messages
 
-    @rule(place=places, drafts=st.lists(drafts, min_size=1, max_size=5))
     def send(self, place: int, drafts: list[dict[str, Any]]) -> None:
         name = self.name(place)
         if not self.there(name):
             self.make_queue(name)
-        messages = [new("body", **draft) for draft in drafts]
+        messages = [new("body", id=str(UUID(int=next(self.numbers))), **draft) for draft in drafts]
         for message in messages:
             if self.fifo:
                 message.deduplication_id = message.deduplication_id or message.id
@@ -184,28 +209,19 @@ class Life(RuleBasedStateMachine):
             assert sent.sequence > self.last_sequence
             self.last_sequence = self.sequences[sent.id] = sent.sequence
 
-    @rule(
-        target=claims,
-        place=places,
-        limit=st.sampled_from([1, 2, 3, 10]),
-        visibility=st.sampled_from([0, 1, 5, 30, 30, 43_200]),
-    )
-    def receive(self, place: int, limit: int, visibility: int) -> Any:
+    def receive(self, place: int, limit: int, visibility: int) -> None:
         name = self.name(place)
         if not self.there(name):
-            return multiple()
+            return
         dead = self.settings[name].dead
         before = self.ids_in(dead)
         messages = self.run(self.store.receive(self.ids[name], Receive(limit, visibility), self.now))
-        if self.fifo:
-            died = self.ids_in(dead) - before
-            rows = self.model.explain(name, limit, visibility, [m.id for m in messages], died)
-        else:
-            rows = self.model.receive(name, limit, visibility)
+        choice = [m.id for m in messages], self.ids_in(dead) - before
+        rows = self.model.receive(name, limit, visibility, choice)
         assert [m.id for m in messages] == [r.id for r in rows]
         for message, row in zip(messages, rows, strict=True):
             self.check_delivery(message, row)
-        return multiple(*(Claim(name, m.claim, (r.arrival, r.deliveries)) for m, r in zip(messages, rows, strict=True)))
+            self.claims.append(Claim(name, message.claim, (row.arrival, row.deliveries)))
 
     def ids_in(self, name: str | None) -> set[str]:
         if name not in self.model.queues:
@@ -219,50 +235,51 @@ class Life(RuleBasedStateMachine):
         assert message.deduplication_id == row.deduplication_id
         assert message.source_arn == (key(row.source).arn if row.source else None)
 
-    @rule(claim=claims)
-    def delete(self, claim: Claim) -> None:
-        if self.there(claim.queue):
+    def claim(self, recent: int) -> Claim | None:
+        return self.claims[-1 - recent % len(self.claims)] if self.claims else None
+
+    def delete(self, recent: int) -> None:
+        claim = self.claim(recent)
+        if claim and self.there(claim.queue):
             [outcome] = self.run(self.store.delete(self.ids[claim.queue], [claim.token], self.now))
             assert outcome is self.model.delete(claim.queue, claim.known_as)
 
-    @rule(claim=claims, seconds=st.sampled_from([0, 0, 1, 30, 43_199, 43_200]))
-    def hide(self, claim: Claim, seconds: int) -> None:
-        if self.there(claim.queue):
+    def hide(self, recent: int, seconds: int) -> None:
+        claim = self.claim(recent)
+        if claim and self.there(claim.queue):
             change = (claim.token, seconds)
             [outcome] = self.run(self.store.change_visibility(self.ids[claim.queue], [change], self.now))
             assert outcome is self.model.hide(claim.queue, claim.known_as, seconds)
 
-    @rule(claim=claims, garbage=st.sampled_from(GARBAGE))
-    def claim_what_is_not_there(self, claim: Claim, garbage: bytes) -> None:
+    def claim_what_is_not_there(self, recent: int, garbage: bytes) -> None:
+        claim = self.claim(recent)
         for name in self.model.queues:
-            for token in (garbage, b"" if name == claim.queue else claim.token):
+            for token in (garbage, claim.token if claim and claim.queue != name else b""):
                 assert self.run(self.store.delete(self.ids[name], [token], self.now)) == [Outcome.GONE]
                 assert self.run(self.store.change_visibility(self.ids[name], [(token, 0)], self.now)) == [Outcome.GONE]
 
     # Time
 
-    @rule(seconds=st.sampled_from([0.001, 1, 5, 30, 60, 300, 3600]))
     def wait(self, seconds: float) -> None:
         self.model.wait_until(self.clock.advance(seconds))
 
-    @rule(which=st.sampled_from([0, 0, 0, 1, 2, 3]), off_by=st.sampled_from([0, 0, -1, 1]))
     def wait_for_an_edge(self, which: int, off_by: int) -> None:
         edges = self.model.edges()
         if edges:
             moment = max(self.now, edges[which % len(edges)] + off_by)
             self.model.wait_until(self.clock.advance((moment - self.now) / 1000))
 
-    @rule(restart=st.booleans())
-    def sweep_or_restart(self, restart: bool) -> None:
-        if restart and self.store.capabilities.durable:
-            self.run(self.store.close())
-            self.store = type(self).make(self.folder)
-            self.run(self.store.open())
-            return
+    def sweep(self) -> None:
         for _ in range(1000):
             if self.run(self.store.sweep(self.now)) > self.now:
                 return
         raise AssertionError("a sweep never comes to an end")
+
+    def restart(self) -> None:
+        if self.store.capabilities.durable:
+            self.run(self.store.close())
+            self.store = type(self).make(self.folder)
+            self.run(self.store.open())
 
     @invariant()
     def everything_is_where_the_model_says(self) -> None:

@@ -327,6 +327,9 @@ async def test_a_superseded_claim_of_a_fifo_queue_hides_nothing(world: World) ->
     await queue.receive_one(visibility=10)
     assert await queue.hide(old, 0) is Outcome.EXPIRED
     assert await queue.states() == (0, 1, 0)
+    world.advance(10)
+    assert await queue.hide(old, 10) is Outcome.VISIBLE
+    assert await queue.states() == (1, 0, 0)
 
 
 async def test_no_message_is_hidden_for_more_than_twelve_hours_since_it_was_received(

@@ -19,7 +19,7 @@ class Metrics:
         self._registry = CollectorRegistry()
         requests = Counter("penstock_requests", "Requests answered.", ["action", "result"], registry=self._registry)
         seconds = Histogram(
-            "penstock_request_seconds", "Time to answer a request.", ["action"], registry=self._registry, buckets=SECONDS
+            "penstock_request_seconds", "Time to answer.", ["action"], registry=self._registry, buckets=SECONDS
         )
         self._requests, self._seconds = cache(requests.labels), cache(seconds.labels)
         self._changes = Histogram(

@@ -1,8 +1,9 @@
 """AWS's own service models, compiled into msgspec types.
 
 A model (botocore ships them; ours lie beside this file in the same format) says which operations a service has and
-what their requests and replies look like. Members are in alphabetical order, as Amazon writes them. Here each structure becomes one msgspec type, so that decoding and checking
-a request is one call into C, and nothing about a shape is written by hand.
+what their requests and replies look like. Here each structure becomes one msgspec type, so that decoding and checking
+a request is one call into C, and nothing about a shape is written by hand. Members are in alphabetical order, as
+Amazon writes them.
 
 Members of requests that the model calls required must be there, except below a map, where an operation
 checks them itself to name the entry at fault. Members of replies may always be absent.

@@ -36,7 +36,7 @@ def decode(service: Service, operation: Operation, body: bytes) -> Any:
         raise _explained(service, operation, str(error)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise _malformed() from None
-    if _may_repeat(operation, request, body):
+    if _may_repeat(request, body):
         _refuse_repeats(body)
     return request
 
@@ -47,7 +47,7 @@ def encode(result: msgspec.Struct | None, request_id: str) -> HttpResponse:
 
 
 def encode_error(error: ServiceError, request_id: str, query_mode: bool) -> HttpResponse:
-    """`query_mode` is a client's wish for the statuses of the Query protocol; without it errors of SQS itself are 400."""
+    """`query_mode` is a client's wish for the statuses of the Query protocol; else errors of SQS itself are 400."""
     looks = form(error)
     status = 400 if looks.json_type.startswith(SQS) and not query_mode else looks.status
     headers = [
@@ -82,16 +82,24 @@ def _explained(service: Service, operation: Operation, reason: str) -> ServiceEr
     return _malformed(reason.split(" - at ")[0])
 
 
-def _may_repeat(operation: Operation, request: Any, body: bytes) -> bool:
-    """Whether a key could stand twice in one object: a cheap look at the bytes that is never wrong when it says no."""
-    for name in operation.input.__struct_fields__:
-        if body.count(b'"%b"' % name.encode()) > 1:
-            return True
-        entries = getattr(request, name)
-        if type(entries) is list and entries and isinstance(entries[0], msgspec.Struct):
-            fields = entries[0].__struct_fields__
-            return any(body.count(b'"%b"' % field.encode()) > len(entries) for field in fields)
-    return False
+def _may_repeat(request: msgspec.Struct, body: bytes) -> bool:
+    """Whether a key could stand twice in one object: a cheap look at the bytes that is never wrong when it says no.
+
+    A key is a name in quotes and then a colon, maybe after blanks. Where the keys that were decoded are as many as the
+    bytes can hold, none was swallowed.
+    """
+    return body.count(b'":') + body.count(b'" :') + body.count(b'"\n') + body.count(b'"\t') > _keys(request)
+
+
+def _keys(value: Any) -> int:
+    if isinstance(value, msgspec.Struct):
+        members = [part for name in value.__struct_fields__ if (part := getattr(value, name)) is not None]
+        return len(members) + sum(map(_keys, members))
+    if type(value) is dict:
+        return len(value) + sum(map(_keys, value.values()))
+    if type(value) is list:
+        return sum(map(_keys, value))
+    return 0
 
 
 def _refuse_repeats(body: bytes) -> None:

@@ -22,6 +22,8 @@ MOST_FIELDS = 1000
 XML_TYPE = (b"content-type", b"text/xml")
 JSON_TYPE = (b"content-type", b"application/json")
 
+EMPTY: dict[str, Callable[[], Any]] = {"list": list, "map": dict}
+
 Parameters = dict[str, str]
 Tree = dict[str, Any]
 
@@ -85,17 +87,21 @@ def _entries(node: Any) -> list[Any]:
     return [child for _, child in sorted(numbered, key=lambda pair: pair[0])]
 
 
-def _read(service: Service, shape_name: str, node: Any, name: str) -> Any:
-    shape = service.shape(shape_name)
+def _child(node: Any, name: str) -> Any:
+    return node.get(name) if isinstance(node, dict) else None
+
+
+def _read(service: Service, reference: Model, node: Any, name: str) -> Any:
+    shape = service.shape(reference["shape"])
+    flattened = reference.get("flattened") or shape.get("flattened")
     match shape["type"]:
         case "structure":
-            return _read_structure(service, shape_name, node if isinstance(node, dict) else {})
+            return _read_structure(service, reference["shape"], node if isinstance(node, dict) else {})
         case "list":
-            items = node if shape.get("flattened") else (node or {}).get("member") if isinstance(node, dict) else None
-            return [_read(service, shape["member"]["shape"], item, name) for item in _entries(items)]
+            items = _entries(node if flattened else _child(node, "member"))
+            return [_read(service, shape["member"], item, name) for item in items]
         case "map":
-            entries = node if shape.get("flattened") else (node or {}).get("entry") if isinstance(node, dict) else None
-            return _read_map(service, shape, _entries(entries), name)
+            return _read_map(service, shape, _entries(node if flattened else _child(node, "entry")), name)
         case "blob":
             return node.replace(" ", "+") if isinstance(node, str) else node
         case _:
@@ -103,12 +109,15 @@ def _read(service: Service, shape_name: str, node: Any, name: str) -> Any:
 
 
 def _read_structure(service: Service, shape_name: str, node: Tree) -> dict[str, Any]:
-    result = {}
-    for member, reference in service.shape(shape_name)["members"].items():
+    """A required list or map that is absent is an empty one: the protocol cannot tell the two apart."""
+    result, shape = {}, service.shape(shape_name)
+    for member, reference in shape["members"].items():
         name = service.wire_name(member, reference)
         given = node.get(name, node.get(member))
         if given is not None:
-            result[member] = _read(service, reference["shape"], given, name)
+            result[member] = _read(service, reference, given, name)
+        elif member in shape.get("required", ()) and service.shape(reference["shape"])["type"] in EMPTY:
+            result[member] = EMPTY[service.shape(reference["shape"])["type"]]()
     return result
 
 
@@ -120,7 +129,7 @@ def _read_map(service: Service, shape: Model, entries: list[Any], name: str) -> 
             raise missing_parameter(f"{name}.{number}.{key_name}")
         if entry[key_name] in result:
             raise invalid_parameter(f"{name} {entry[key_name]} is given more than once.")
-        result[entry[key_name]] = _read(service, shape["value"]["shape"], entry.get(value_name, ""), name)
+        result[entry[key_name]] = _read(service, shape["value"], entry.get(value_name, ""), name)
     return result
 
 

@@ -1,5 +1,4 @@
 # Written by `make stubs` from the service model of sqs (2012-11-05). Do not edit.
-# ruff: noqa: N803, N815, E501
 import msgspec
 
 from penstock.aws.contract import Service

@@ -31,7 +31,6 @@ def stub(name: str) -> str:
     service = load(name)
     lines = [
         f"# Written by `make stubs` from the service model of {name} ({service.version}). Do not edit.",
-        "# ruff: noqa: N803, N815, E501",
         "import msgspec",
         "",
         "from penstock.aws.contract import Service",

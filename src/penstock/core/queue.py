@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-
 EARLIER_SCOPE = "EarlierDeduplicationScope"
 """Kept with the attributes, but not one of them: which deduplication scope is still in force, and until when."""
 

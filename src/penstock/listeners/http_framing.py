@@ -40,7 +40,7 @@ class RequestReader:
         self._parser: httptools.HttpRequestParser | None = None
         self._fed = 0
         self._head_read = False
-        self._twice = b""
+        self._repeats: list[bytes] = []
         self._target = b""
         self._headers: Headers = {}
         self._request: HttpRequest | None = None
@@ -79,8 +79,9 @@ class RequestReader:
         if parser is None:
             return None
         end = buffer.find(b"\r\n\r\n")
-        self._check_size(end)
         stop = end + 4 if end >= 0 else len(buffer)
+        if stop > self._limits.line_bytes:
+            self._check_size(stop)
         try:
             parser.feed_data(buffer[self._fed : stop])
         except httptools.HttpParserUpgrade:
@@ -97,40 +98,30 @@ class RequestReader:
     def _begin(self) -> httptools.HttpRequestParser | None:
         """A parser for this head, once its method is here. What cannot become a method is refused at once."""
         buffer = self.buffer
-        if buffer.startswith(b"\r"):  # RFC 9112 §2.2: an empty line before a request is forgiven
-            if buffer.startswith(b"\r\n"):
+        if buffer.startswith(b"\r"):  # RFC 9112 §2.2: empty lines before a request are forgiven
+            while buffer.startswith(b"\r\n"):
                 del buffer[:2]
             if not buffer or buffer == b"\r":
                 return None
         space = buffer.find(b" ", 0, LONGEST_METHOD + 1)
         method = buffer[: space if space >= 0 else LONGEST_METHOD + 1]
-        if len(method) > LONGEST_METHOD or not METHOD.fullmatch(method):
+        if method != b"POST" and (len(method) > LONGEST_METHOD or not METHOD.fullmatch(method)):
             raise Refused(400, "The request does not start with a method.")
         if space < 0:
             return None
         if method == b"CONNECT":
             raise Refused(405, "This server is not a proxy.")
-        self._headers, self._target, self._twice, self._head_read, self._fed = {}, b"", b"", False, space
+        self._headers, self._target, self._repeats, self._head_read, self._fed = {}, b"", [], False, space
         self._parser = parser = httptools.HttpRequestParser(self)
         parser.feed_data(b"POST")
         return parser
 
-    def _check_size(self, end: int) -> None:
-        limits, buffer = self._limits, self.buffer
-        size = end + 4 if end >= 0 else len(buffer)
-        if size <= limits.line_bytes:
-            if end < 0 or buffer.count(b"\r\n", 0, end) <= limits.header_count:
-                return
-            raise Refused(431, f"A request has at most {limits.header_count} headers.")
-        lines = buffer[:size].split(b"\r\n")
+    def _check_size(self, size: int) -> None:
+        limits, lines = self._limits, self.buffer[:size].split(b"\r\n")
         if len(lines[0]) > limits.line_bytes:
             raise Refused(414, f"A request line has at most {limits.line_bytes} bytes.")
-        if (
-            size > limits.header_bytes
-            or len(lines) - 3 > limits.header_count
-            or len(max(lines, key=len)) > limits.line_bytes
-        ):
-            raise Refused(431, "The headers of the request are too large.")
+        if size > limits.header_bytes or len(max(lines, key=len)) > limits.line_bytes:
+            raise Refused(431, f"Headers have at most {limits.header_bytes} bytes, one has {limits.line_bytes}.")
 
     # httptools calls these while it reads a head.
 
@@ -138,13 +129,12 @@ class RequestReader:
         self._target += target
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        name = name.lower()
-        if name not in self._headers:
-            self._headers[name] = value.rstrip(b" \t")
-        elif name in ONCE:
-            self._twice = name
-        else:
-            self._headers[name] += b"," + value.rstrip(b" \t")
+        headers, name = self._headers, name.lower()
+        if name not in headers:
+            headers[name] = value.rstrip(b" \t")
+            return
+        headers[name] += b"," + value.rstrip(b" \t")
+        self._repeats.append(name)
 
     def on_headers_complete(self) -> None:
         self._head_read = True
@@ -161,8 +151,10 @@ class RequestReader:
             raise Refused(400, "The request line is malformed.")
         modern = line[2] == b"HTTP/1.1"
         self.keep_alive = self.keep_alive and modern
-        if self._twice:
-            raise Refused(400, f"The header {self._twice.decode()} came more than once.")
+        if len(headers) + len(self._repeats) > self._limits.header_count:
+            raise Refused(431, f"A request has at most {self._limits.header_count} headers.")
+        if not ONCE.isdisjoint(self._repeats):
+            raise Refused(400, f"A request has one header of each: {b', '.join(sorted(ONCE)).decode()}.")
         if modern and b"host" not in headers:
             raise Refused(400, "The header host is missing.")
         if headers.get(b"content-encoding", b"identity").lower() != b"identity":

@@ -20,9 +20,7 @@ async def send_message(call: Call, request: sqs.SendMessageRequest) -> sqs.SendM
     _check_fifo(queue, request, missing_parameter("MessageGroupId"))
     message = compose(call, queue, request)
     if message.size > queue.maximum_message_size:
-        raise invalid_parameter(
-            f"One or more parameters are invalid. Reason: Message must be shorter than {queue.maximum_message_size} bytes."
-        )
+        raise invalid_parameter(f"One or more parameters are invalid. {too_long(queue)}")
     (sent,) = await call.site.store.send(queue.id, [message], call.now())
     return sqs.SendMessageResult(MessageId=sent.id, SequenceNumber=sequence_text(sent), **digests(message))
 
@@ -46,10 +44,7 @@ async def send_message_batch(call: Call, request: sqs.SendMessageBatchRequest) -
             raise ServiceError("EmptyValue", "The message body must not be empty.")
         message = compose(call, queue, entry)
         if message.size > queue.maximum_message_size:
-            raise invalid_parameter(
-                "One or more parameters cannot be validated. "
-                f"Reason: Message must be shorter than {queue.maximum_message_size} bytes."
-            )
+            raise invalid_parameter(f"One or more parameters cannot be validated. {too_long(queue)}")
         return message
 
     async def store(messages: list[NewMessage]) -> list[tuple[NewMessage, Sent]]:
@@ -111,8 +106,13 @@ def _check_fifo(queue: Queue, given: Any, without_group: ServiceError) -> None:
         raise without_group
     if given.MessageDeduplicationId is None and not queue.content_deduplication:
         raise invalid_parameter(
-            "The queue should either have ContentBasedDeduplication enabled or MessageDeduplicationId provided explicitly"
+            "The queue should either have ContentBasedDeduplication enabled "
+            "or MessageDeduplicationId provided explicitly"
         )
+
+
+def too_long(queue: Queue) -> str:
+    return f"Reason: Message must be shorter than {queue.maximum_message_size} bytes."
 
 
 def _rough_size(entry: sqs.SendMessageBatchRequestEntry) -> int:

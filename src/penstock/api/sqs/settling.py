@@ -54,16 +54,15 @@ async def change_message_visibility_batch(
     entries: Entries[sqs.ChangeMessageVisibilityBatchRequestEntry] = Entries(
         request.Entries, "ChangeMessageVisibilityBatchRequestEntry", call.site.limits
     )
-    Work = tuple[str, bytes, int]
 
-    def prepare(entry: sqs.ChangeMessageVisibilityBatchRequestEntry) -> Work:
+    def prepare(entry: sqs.ChangeMessageVisibilityBatchRequestEntry) -> tuple[str, bytes, int]:
         if entry.VisibilityTimeout is None:
             number = request.Entries.index(entry) + 1
             raise missing_parameter(f"ChangeMessageVisibilityBatchRequestEntry.{number}.VisibilityTimeout")
         check_visibility(entry.VisibilityTimeout, call, "VisibilityTimeout must be an integer between 0 and {most}.")
         return entry.ReceiptHandle, _claim(call, queue, entry.ReceiptHandle), entry.VisibilityTimeout
 
-    async def change(work: list[Work]) -> list[ServiceError | None]:
+    async def change(work: list[tuple[str, bytes, int]]) -> list[ServiceError | None]:
         changes = [(claim, seconds) for _, claim, seconds in work]
         outcomes = await call.site.store.change_visibility(queue.id, changes, call.now())
         return [

@@ -6,7 +6,7 @@ because no method awaits anything before its change is complete.
 """
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -104,8 +104,7 @@ class MemoryStore:
         after = Queue(before.id, before.key, dict(attributes), dict(tags), before.created, modified)
         contents.queue = after
         if after.fifo:
-            if after.delay_seconds != before.delay_seconds:
-                contents.delay_anew(now)
+            contents.delay_anew(now)
             self._tell_when_free(contents, contents.messages.values())
         return after
 
@@ -171,7 +170,7 @@ class MemoryStore:
         taken = contents.deliver_again(attempt_id, ask.visibility_seconds, now) if attempt_id else []
         if not taken:
             taken = self._receive(contents, ask, now)
-            if attempt_id and taken:
+            if attempt_id:
                 contents.attempts[attempt_id] = now, [message.claim for message in taken]
         self._tell_when_free(contents, [m for m in contents.messages.values() if m.received == now])
         return taken

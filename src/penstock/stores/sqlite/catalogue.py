@@ -50,8 +50,8 @@ class Catalogue:
         self.__init__(self._db)  # type: ignore[misc]
         groups = dict(self._db.execute("SELECT shelf, count(*) FROM message_group GROUP BY shelf"))
         for row in self._db.execute(
-            "SELECT id, region, account, name, attributes, tags, created, modified, purged, shelf, ready, in_flight, delayed,"
-            " bytes FROM queue"
+            "SELECT id, region, account, name, attributes, tags, created, modified, purged, shelf,"
+            " ready, in_flight, delayed, bytes FROM queue"
         ):
             queue_id, region, account, name, attributes, tags, created, modified, purged, shelf, *counts, size = row
             key = QueueKey(region, account, name)
@@ -81,7 +81,8 @@ class Catalogue:
             return existing.queue
         shelf = self._new_shelf()
         self._db.execute(
-            "INSERT INTO queue (region, account, name, attributes, tags, created, modified, shelf) VALUES (?,?,?,?,?,?,?,?)",
+            "INSERT INTO queue (region, account, name, attributes, tags, created, modified, shelf)"
+            " VALUES (?,?,?,?,?,?,?,?)",
             (*key, json.dumps(attributes), json.dumps(tags), now, now, shelf),
         )
         queue_id = self._db.execute("SELECT last_insert_rowid()").get
@@ -122,7 +123,8 @@ class Catalogue:
 
     def names(self, region: str, account: str, prefix: str, after: str, limit: int) -> Iterable[Queue]:
         rows = self._db.execute(
-            "SELECT name FROM queue WHERE region=? AND account=? AND name>? AND name>=? AND name<? ORDER BY name LIMIT ?",
+            "SELECT name FROM queue WHERE region=? AND account=? AND name>? AND name>=? AND name<?"
+            " ORDER BY name LIMIT ?",
             (region, account, after, prefix, prefix + "\U0010ffff", limit),
         ).fetchall()
         return [self.by_key[QueueKey(region, account, name)].queue for (name,) in rows]

@@ -1,12 +1,12 @@
 """One SQLite file with one writer, and the group commit that makes it fast.
 
-Changes are applied on the event loop, one after the other, inside one open transaction. The transaction is committed,
-with one fsync, as soon as the loop has run everything that was ready: requests that arrive together share the commit, and a
-lone request never waits for a timer. A caller is answered after the commit that holds its change returned.
+Changes are applied on the event loop, one after the other, inside one open transaction. The transaction is
+committed, with one fsync, as soon as the loop has run everything that was ready: requests that arrive together share
+the commit, and a lone request never waits for a timer. A caller is answered after the commit with its change returned.
 
-What can go wrong: a full disk rolls the batch back, everyone in it is told to try again, and the store goes on. Any other
-I/O error means that nobody knows what is on the disk any more: everyone is told so, and the process must stop and
-recover through the log at its next start.
+What can go wrong: a full disk rolls the batch back, everyone in it is told to try again, and the store goes on. Any
+other I/O error means that nobody knows what is on the disk any more: everyone is told so, and the process must stop
+and recover through the log at its next start.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
 """Message groups: which may be handed out next, on FIFO queues and on fair standard queues.
 
-One row per group with messages in it. Its `available` column is kept equal to what the group's messages say: on
-a FIFO queue the time since which the head of the group is ready, on a standard queue the place of its first ready message,
-and NULL when there is nothing to hand out. An index on it finds the next group without looking at any message.
+One row per group with messages in it. Its `available` column is kept equal to what the group's messages say: on a
+FIFO queue the time since which the head of the group is ready, on a standard queue the place of its first ready
+message, and NULL when there is nothing to hand out. An index on it finds the next group without looking at a message.
 """
 
 from penstock.core import fairness
@@ -12,11 +12,11 @@ from penstock.stores.sqlite.database import Database
 _HEAD = "FROM message WHERE shelf=:shelf AND grp=:id AND place IS NOT NULL ORDER BY place LIMIT 1"
 _COUNTERS = "messages=messages+:messages, ready=ready+:ready, in_flight=in_flight+:in_flight"
 _UPDATE_FIFO = f"""
-    UPDATE message_group SET {_COUNTERS}, available =
-        (SELECT CASE state WHEN 0 THEN coalesce(shown, enqueued) END {_HEAD})
+    UPDATE message_group SET {_COUNTERS}, (available, head) =
+        (SELECT CASE state WHEN 0 THEN coalesce(shown, enqueued) END, place {_HEAD})
     WHERE id=:id RETURNING messages"""
 _UPDATE_FAIR = f"""
-    UPDATE message_group SET {_COUNTERS}, available = (SELECT place {_HEAD})
+    UPDATE message_group SET {_COUNTERS}, (available, head) = (SELECT place, number {_HEAD})
     WHERE id=:id RETURNING messages, ready, in_flight, last_sent, noisy, name"""
 
 
@@ -68,6 +68,12 @@ class Groups:
             "UPDATE message_group SET noisy=0 WHERE shelf=? AND noisy=1 AND available IS NOT NULL AND last_sent<=?",
             (entry.shelf, now - fairness.QUIET_AFTER_MS),
         )
+
+    def note_work(self, entry: Entry, group: int, received: int | None, until: int) -> None:
+        """A delivery is over: how long it took counts towards who is noisy, on standard queues with groups."""
+        if received is not None and entry.groups and not entry.queue.fifo:
+            name = self._db.execute("SELECT name FROM message_group WHERE id=?", (group,)).get
+            entry.work.add(name, until - received, until)
 
     def _listen(self, entry: Entry, group: int, row: tuple[int, int, int, int, int, str], now: int) -> None:
         """Is the group a noisy neighbour now, or no longer one?"""

@@ -1,15 +1,16 @@
 """Move tasks: their records, and moving a few messages at a time, progress and messages in one change."""
 
-import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
 from penstock.core.move import MoveStatus, MoveTask
-from penstock.core.queue import QueueKey
-from penstock.stores.sqlite.catalogue import Catalogue, Entry
+from penstock.stores.sqlite.catalogue import Entry
 from penstock.stores.sqlite.database import Database
-from penstock.stores.sqlite.messages import Messages
+from penstock.stores.sqlite.dead_letters import DeadLetters
+from penstock.stores.sqlite.lines import Lines
+from penstock.stores.sqlite.payloads import Payloads
+from penstock.stores.sqlite.shelves import Shelves
 
 _COLUMNS = "id, source, destination, rate, to_move, started, moved, status, failure"
 QUEUE_GONE = "AWS.SimpleQueueService.NonExistentQueue"
@@ -17,8 +18,9 @@ NO_SOURCE = "CouldNotDetermineMessageSource"
 
 
 class Moves:
-    def __init__(self, db: Database, catalogue: Catalogue, messages: Messages) -> None:
-        self._db, self._catalogue, self._messages = db, catalogue, messages
+    def __init__(self, db: Database, shelves: Shelves, payloads: Payloads, dead_letters: DeadLetters) -> None:
+        self._db, self._shelves, self._payloads, self._dead_letters = db, shelves, payloads, dead_letters
+        self._lines = Lines(db)
 
     def add(self, task: MoveTask) -> bool:
         if any(other.status.active for other in self.newest(task.source_arn, 1)):
@@ -59,18 +61,18 @@ class Moves:
         return current
 
     def _move(self, task: MoveTask, limit: int, now: int) -> MoveTask:
-        source = self._entry(task.source_arn)
+        source = self._dead_letters.queue_of(task.source_arn)
         if source is None:
             return replace(task, status=MoveStatus.FAILED, failure=QUEUE_GONE)
-        self._messages.catch_up(now)
-        self._messages.expire(source, now)
+        self._shelves.catch_up(now)
+        self._shelves.expire(source, now)
         moved = task.moved
-        waiting = list(islice(self._messages.lines.ready(source, limit + 1), limit + 1))
-        for message in waiting[:limit]:
-            target, failure = self._target(task, message.number)
+        waiting = list(islice(self._lines.ready(source, limit + 1), limit + 1))
+        for card in waiting[:limit]:
+            target, failure = self._target(task, card.number)
             if target is None:
                 return replace(task, moved=moved, status=MoveStatus.FAILED, failure=failure)
-            self._messages.move(source, message, target, str(uuid.uuid4()), now)
+            self._dead_letters.revive(source, card, target, now)
             moved += 1
         done = len(waiting) <= limit
         return replace(task, moved=moved, status=MoveStatus.COMPLETED if done else MoveStatus.RUNNING)
@@ -78,11 +80,7 @@ class Moves:
     def _target(self, task: MoveTask, number: int) -> tuple[Entry | None, str]:
         arn = task.destination_arn
         if arn is None:
-            arn = self._db.execute("SELECT source FROM payload WHERE number=?", (number,)).get
+            _, _, arn = self._payloads.origin(number)
         if arn is None:
             return None, NO_SOURCE
-        return self._entry(arn), QUEUE_GONE
-
-    def _entry(self, arn: str) -> Entry | None:
-        key = QueueKey.from_arn(arn)
-        return self._catalogue.by_key.get(key) if key else None
+        return self._dead_letters.queue_of(arn), QUEUE_GONE

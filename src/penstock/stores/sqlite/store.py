@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Sequence
-
 from pathlib import Path
 
 from penstock.core.message import Message, NewMessage, Sent
@@ -10,9 +9,15 @@ from penstock.core.move import MoveTask
 from penstock.core.queue import Counts, Queue, QueueKey
 from penstock.core.store import Capabilities, Listener, Outcome, Receive
 from penstock.stores.sqlite.catalogue import DELAYED, IN_FLIGHT, READY, Catalogue
+from penstock.stores.sqlite.claims import Claims
 from penstock.stores.sqlite.database import Database, copy
-from penstock.stores.sqlite.messages import Messages
+from penstock.stores.sqlite.dead_letters import DeadLetters
+from penstock.stores.sqlite.delivery import Delivery
+from penstock.stores.sqlite.groups import Groups
 from penstock.stores.sqlite.moves import Moves
+from penstock.stores.sqlite.payloads import Payloads
+from penstock.stores.sqlite.sending import Sending
+from penstock.stores.sqlite.shelves import Shelves
 from penstock.stores.sqlite.upkeep import Upkeep
 
 NUMBERS_AT_ONCE = 10_000
@@ -31,9 +36,14 @@ class SqliteStore:
         self.path = path
         self.database = Database(path, self._before_commit, self._load, on_fatal)
         self._catalogue = Catalogue(self.database)
-        self._messages = Messages(self.database, self._catalogue, self._next_number, self._notify)
-        self._moves = Moves(self.database, self._catalogue, self._messages)
-        self._upkeep = Upkeep(self.database, self._catalogue, self._messages)
+        db, catalogue, payloads = self.database, self._catalogue, Payloads(self.database)
+        self._shelves = shelves = Shelves(db, catalogue, Groups(db), self._notify)
+        dead_letters = DeadLetters(catalogue, shelves, payloads, self._next_number)
+        self._sending = Sending(db, catalogue, shelves, payloads, self._next_number)
+        self._delivery = Delivery(db, catalogue, shelves, payloads, dead_letters)
+        self._claims = Claims(catalogue, shelves)
+        self._moves = Moves(db, shelves, payloads, dead_letters)
+        self._upkeep = Upkeep(db, catalogue, shelves)
         self._listeners: list[Listener] = []
         self._number = self._numbers_end = 0
 
@@ -92,11 +102,11 @@ class SqliteStore:
     def _alter(self, queue_id: int, attributes: dict[str, str], tags: dict[str, str], now: int) -> Queue:
         entry = self._catalogue.live(queue_id)
         delay = entry.queue.delay_seconds
-        self._messages.expire(entry, now)
+        self._shelves.expire(entry, now)
         self._catalogue.alter(entry, dict(attributes), dict(tags), now)
         self._upkeep.check(entry)
         if entry.queue.fifo and entry.queue.delay_seconds != delay:
-            self._messages.delay_anew(entry, now)
+            self._shelves.delay_anew(entry, now)
         self._notify(queue_id, now)
         return entry.queue
 
@@ -121,29 +131,29 @@ class SqliteStore:
 
     def _counts(self, queue_id: int, now: int) -> Counts:
         entry = self._catalogue.live(queue_id)
-        self._messages.catch_up(now, rounds=COUNTED_AFTER)
-        self._messages.expire(entry, now)
+        self._shelves.catch_up(now, rounds=COUNTED_AFTER)
+        self._shelves.expire(entry, now)
         counts = entry.counts
-        return Counts(counts[READY], counts[IN_FLIGHT], counts[DELAYED], entry.bytes, self._messages.oldest(entry))
+        return Counts(counts[READY], counts[IN_FLIGHT], counts[DELAYED], entry.bytes, self._shelves.oldest(entry))
 
     # Messages
 
     async def send(self, queue_id: int, messages: Sequence[NewMessage], now: int) -> Sequence[Sent]:
-        return await self.database.write(self._messages.send, queue_id, messages, now)
+        return await self.database.write(self._sending.send, queue_id, messages, now)
 
     async def receive(self, queue_id: int, ask: Receive, now: int) -> Sequence[Message]:
-        return await self.database.write(self._messages.receive, queue_id, ask, now)
+        return await self.database.write(self._delivery.receive, queue_id, ask, now)
 
     async def delete(self, queue_id: int, claims: Sequence[bytes], now: int) -> Sequence[Outcome]:
-        return await self.database.write(self._messages.delete, queue_id, claims, now)
+        return await self.database.write(self._claims.delete, queue_id, claims, now)
 
     async def change_visibility(
         self, queue_id: int, changes: Sequence[tuple[bytes, int]], now: int
     ) -> Sequence[Outcome]:
-        return await self.database.write(self._messages.change_visibility, queue_id, changes, now)
+        return await self.database.write(self._claims.change_visibility, queue_id, changes, now)
 
     async def peek(self, queue_id: int, limit: int, after: bytes, now: int) -> Sequence[Message]:
-        return self._messages.peek(queue_id, limit, after, now)
+        return self._delivery.peek(queue_id, limit, after, now)
 
     # Move tasks
 
@@ -177,7 +187,7 @@ class SqliteStore:
 
     def _load(self) -> None:
         self._catalogue.load()
-        self._messages.next_due = 0
+        self._shelves.next_due = 0
         self._upkeep.load()
         self._number = self._numbers_end = (
             self.database.execute("SELECT value FROM keepsake WHERE name='numbers'").get or 0

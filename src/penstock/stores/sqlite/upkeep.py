@@ -8,7 +8,7 @@ import math
 
 from penstock.stores.sqlite.catalogue import Catalogue, Entry
 from penstock.stores.sqlite.database import Database
-from penstock.stores.sqlite.messages import Messages
+from penstock.stores.sqlite.shelves import Shelves
 
 ROWS_AT_ONCE = 500
 QUEUES_AT_ONCE = 100
@@ -17,8 +17,8 @@ TOMBSTONE_MS = 120_000
 
 
 class Upkeep:
-    def __init__(self, db: Database, catalogue: Catalogue, messages: Messages) -> None:
-        self._db, self._catalogue, self._messages = db, catalogue, messages
+    def __init__(self, db: Database, catalogue: Catalogue, shelves: Shelves) -> None:
+        self._db, self._catalogue, self._shelves = db, catalogue, shelves
         self._checks: list[tuple[int, int]] = []
         self._forget_at = 0
 
@@ -32,14 +32,14 @@ class Upkeep:
         heapq.heappush(self._checks, (0, entry.queue.id))
 
     def step(self, now: int) -> int:
-        self._messages.catch_up(now)
+        self._shelves.catch_up(now)
         expiring = self._expire(now)
         littered = self._clear_litter()
         forgetting = self._forget(now)
         if expiring or littered or forgetting:
             return now
         next_check = self._checks[0][0] if self._checks else math.inf
-        return int(min(self._messages.next_due, next_check, self._forget_at, now + FORGET_EVERY_MS))
+        return int(min(self._shelves.next_due, next_check, self._forget_at, now + FORGET_EVERY_MS))
 
     def _expire(self, now: int) -> bool:
         for _ in range(QUEUES_AT_ONCE):
@@ -49,7 +49,7 @@ class Upkeep:
             entry = self._catalogue.by_id.get(queue_id)
             if entry is None or entry.check_at != at:
                 continue
-            more = self._messages.expire(entry, now)
+            more = self._shelves.expire(entry, now)
             oldest = min(entry.oldest, now)
             entry.check_at = now if more else max(int(oldest) + entry.retention_ms, now + 1)
             heapq.heappush(self._checks, (entry.check_at, queue_id))

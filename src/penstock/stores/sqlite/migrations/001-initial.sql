@@ -41,15 +41,17 @@ CREATE TABLE payload (
     attributes BLOB, trace TEXT, grp TEXT, deduplication TEXT, sequence INTEGER, source TEXT
 );
 
--- available: FIFO, since when the head of the group is ready by itself; standard, the place of its first ready message; else NULL.
+-- available: FIFO, since when the head of the group is ready by itself; standard, the place of its first
+-- ready message; else NULL. head decides between groups that became available at the same time.
 CREATE TABLE message_group (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     shelf INTEGER NOT NULL, name TEXT NOT NULL,
     messages INTEGER NOT NULL DEFAULT 0, ready INTEGER NOT NULL DEFAULT 0, in_flight INTEGER NOT NULL DEFAULT 0,
-    last_sent INTEGER NOT NULL DEFAULT 0, noisy INTEGER NOT NULL DEFAULT 0, available INTEGER,
+    last_sent INTEGER NOT NULL DEFAULT 0, noisy INTEGER NOT NULL DEFAULT 0,
+    available INTEGER, head INTEGER,
     UNIQUE (shelf, name)
 );
-CREATE INDEX group_available ON message_group (shelf, noisy, available) WHERE available IS NOT NULL;
+CREATE INDEX group_available ON message_group (shelf, noisy, available, head) WHERE available IS NOT NULL;
 
 CREATE TABLE deduplication (
     shelf INTEGER NOT NULL, scope TEXT NOT NULL, name TEXT NOT NULL,

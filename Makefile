@@ -1,0 +1,92 @@
+# Penstock. `make` alone prints what there is; each target does all the set-up it needs.
+#
+# An environment is stamped with the hash of its lock and of the place where it stands, so it is made once and brought up
+# to date only when one of them changes. PYTHON=… chooses the interpreter; otherwise it is the first below that works.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+PYTHON ?= $(firstword $(foreach p,python3.13 python3.12 python3.11 python3,$(call new-enough,$(p))))
+new-enough = $(if $(1),$(shell $(1) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(1)))
+has-venv = $(shell $(1) -c 'import ensurepip, venv' 2>/dev/null && echo yes)
+
+hash = $(shell { echo $(CURDIR); cat $(1); } | sha256sum | cut -c1-16)
+pip = $(1)/bin/python -m pip --disable-pip-version-check --quiet install
+
+RUN_LOCKS := requirements.txt requirements-build.txt
+DEV_LOCKS := $(RUN_LOCKS) requirements-dev.txt
+RUN := .venv/.run-$(call hash,$(RUN_LOCKS))
+DEV := .venv/.dev-$(call hash,$(DEV_LOCKS))
+SDKS := boto3-1.28 awscli
+sdk = .venvs/$(1)/.ready-$(call hash,tests/sdk/requirements-$(1).txt)
+
+# $(call venv,DIRECTORY): make it, or end in one line that says what to install.
+define venv
+	$(if $(call new-enough,$(PYTHON)),,$(error Penstock needs Python 3.11 or newer: apt-get install python3 python3-venv))
+	$(if $(call has-venv,$(PYTHON)),,$(error $(PYTHON) cannot make virtual environments: apt-get install python3-venv))
+	@[ -x $(1)/bin/python ] || { echo "Making $(1) with $$($(PYTHON) --version)…"; $(PYTHON) -m venv --clear $(1); }
+endef
+
+.PHONY: help
+help: ## Print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: $(RUN) ## Run the server on 127.0.0.1:9324 with its data in ./data (ARGS="--auth off" adds options)
+	@exec .venv/bin/python -m penstock serve $(ARGS)
+
+.PHONY: test
+test: check sdk-envs ## Check, then run every test
+	.venv/bin/python -m pytest $(ARGS)
+
+.PHONY: check
+check: $(DEV) ## Format, lint, types, architecture: under 20 seconds
+	.venv/bin/python -m ruff format --check src tests bench
+	.venv/bin/python -m ruff check src tests bench
+	.venv/bin/python -m mypy
+	.venv/bin/python -m pytest tests/test_architecture.py
+
+.PHONY: format
+format: $(DEV) ## Bring the code into the house's format
+	.venv/bin/python -m ruff format src tests bench
+	.venv/bin/python -m ruff check --fix src tests bench
+
+.PHONY: stubs
+stubs: $(DEV) ## Write the type stubs of the compiled service models
+	.venv/bin/python -m penstock.aws.stubs
+
+.PHONY: docs
+docs: $(DEV) ## Write docs/reference from the contract, the settings, the commands and the errors
+	.venv/bin/python -m penstock.reference
+
+.PHONY: bench
+bench: $(DEV) ## Measure send → receive → delete cycles on this machine
+	.venv/bin/python bench/cycles.py $(ARGS)
+
+.PHONY: sdk-envs
+sdk-envs: $(foreach name,$(SDKS),$(call sdk,$(name))) ## Make the environments of the other SDKs that tests use
+
+.PHONY: clean
+clean: ## Remove everything that make has made; ./data stays
+	rm -rf .venv .venvs build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(RUN):
+	$(call venv,.venv)
+	@$(call pip,.venv) -r requirements.txt -r requirements-build.txt
+	@$(call pip,.venv) --no-deps --no-build-isolation --editable .
+	@rm -f .venv/.run-* && touch $@
+
+$(DEV): $(RUN)
+	@echo "Adding what tests need to .venv…"
+	@$(call pip,.venv) -r requirements-dev.txt
+	@rm -f .venv/.dev-* && touch $@
+
+define sdk-rule
+$(call sdk,$(1)):
+	$$(call venv,.venvs/$(1))
+	@$$(call pip,.venvs/$(1)) -r tests/sdk/requirements-$(1).txt
+	@rm -f .venvs/$(1)/.ready-* && touch $$@
+endef
+$(foreach name,$(SDKS),$(eval $(call sdk-rule,$(name))))

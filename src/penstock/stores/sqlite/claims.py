@@ -1,0 +1,86 @@
+"""What a receiver may do with a message in hand, and how its claim on the message is told from an older one.
+
+A claim names the shelf, the message and the number of times it had been received. A later delivery has a higher number,
+so an older claim is recognised as superseded; after a purge the shelf is another, and the claim finds nothing.
+"""
+
+import struct
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from penstock.core.store import LONGEST_VISIBILITY_MS, Outcome
+from penstock.stores.sqlite.catalogue import IN_FLIGHT, Catalogue, Entry
+from penstock.stores.sqlite.shelves import Card, Shelves
+
+PEEKED = b"\0"
+"""Behind what would be a claim: a message that was only looked at cannot be deleted or hidden."""
+
+_format = struct.Struct(">QQQI")
+
+
+class Claim(NamedTuple):
+    shelf: int
+    enqueued: int
+    number: int
+    receives: int
+
+    def packed(self) -> bytes:
+        return _format.pack(*self)
+
+    @classmethod
+    def unpack(cls, raw: bytes) -> "Claim | None":
+        return cls(*_format.unpack(raw)) if len(raw) == _format.size else None
+
+
+class Claims:
+    def __init__(self, catalogue: Catalogue, shelves: Shelves) -> None:
+        self._catalogue, self._shelves = catalogue, shelves
+
+    def delete(self, queue_id: int, claims: Sequence[bytes], now: int) -> list[Outcome]:
+        entry = self._present(queue_id, now)
+        return [self._delete(entry, claim, now) for claim in claims]
+
+    def _delete(self, entry: Entry, raw: bytes, now: int) -> Outcome:
+        card, current = self._find(entry, raw)
+        if card is None:
+            return Outcome.GONE
+        if entry.queue.fifo and (not current or (card.due or 0) <= now):
+            return Outcome.EXPIRED
+        if not current:
+            return Outcome.SUPERSEDED
+        self._shelves.remove(entry, card, now)
+        return Outcome.DONE
+
+    def change_visibility(self, queue_id: int, changes: Sequence[tuple[bytes, int]], now: int) -> list[Outcome]:
+        entry = self._present(queue_id, now)
+        return [self._change(entry, claim, seconds, now) for claim, seconds in changes]
+
+    def _change(self, entry: Entry, raw: bytes, seconds: int, now: int) -> Outcome:
+        card, current = self._find(entry, raw)
+        if card is None:
+            return Outcome.GONE
+        if card.state != IN_FLIGHT:
+            return Outcome.VISIBLE
+        if entry.queue.fifo and not current:
+            return Outcome.EXPIRED
+        due = now + seconds * 1000
+        if due > (card.received or now) + LONGEST_VISIBILITY_MS:
+            return Outcome.TOO_LONG
+        if seconds:
+            self._shelves.hide(entry, card, due, now)
+        else:
+            self._shelves.show(entry, card, now)
+        return Outcome.DONE
+
+    def _present(self, queue_id: int, now: int) -> Entry:
+        """The queue as it is at this time."""
+        entry = self._catalogue.live(queue_id)
+        self._shelves.catch_up(now)
+        self._shelves.expire(entry, now)
+        return entry
+
+    def _find(self, entry: Entry, raw: bytes) -> tuple[Card | None, bool]:
+        """The message of a claim, and whether the claim stands for its latest delivery."""
+        claim = Claim.unpack(raw)
+        card = self._shelves.find(entry, claim.enqueued, claim.number) if claim and claim.shelf == entry.shelf else None
+        return card, card is not None and claim is not None and card.receives == claim.receives

@@ -1,0 +1,116 @@
+"""Handing messages out: who is next, who is dead instead, and what a repeated attempt is given again."""
+
+import math
+import struct
+from collections import Counter
+from collections.abc import Sequence
+
+from penstock.core.message import Message
+from penstock.core.store import ATTEMPT_MS, Receive, TooManyInFlight
+from penstock.stores.sqlite.catalogue import IN_FLIGHT, Catalogue, Entry
+from penstock.stores.sqlite.claims import PEEKED, Claim
+from penstock.stores.sqlite.database import Database
+from penstock.stores.sqlite.dead_letters import DeadLetters
+from penstock.stores.sqlite.groups import Groups
+from penstock.stores.sqlite.lines import Lines
+from penstock.stores.sqlite.payloads import Payloads
+from penstock.stores.sqlite.shelves import COLUMNS, Card, Shelves
+
+BURIED_AT_ONCE = 100
+
+_handed_out = struct.Struct(">QQI")
+
+
+class Delivery:
+    def __init__(
+        self, db: Database, catalogue: Catalogue, shelves: Shelves, payloads: Payloads, dead_letters: DeadLetters
+    ) -> None:
+        self._db, self._catalogue, self._shelves, self._payloads = db, catalogue, shelves, payloads
+        self._dead_letters, self._groups, self._lines = dead_letters, Groups(db), Lines(db)
+
+    def receive(self, queue_id: int, ask: Receive, now: int) -> Sequence[Message]:
+        entry = self._catalogue.live(queue_id)
+        self._shelves.catch_up(now)
+        self._shelves.expire(entry, now)
+        repeatable = ask.attempt_id is not None and entry.queue.fifo
+        if repeatable and (again := self._repeat(entry, ask, now)):
+            return again
+        room = ask.in_flight_limit - entry.counts[IN_FLIGHT]
+        if room <= 0:
+            if entry.queue.fifo:
+                return []
+            raise TooManyInFlight
+        chosen = self._choose(entry, min(ask.limit, room), now)
+        due = now + ask.visibility_seconds * 1000 if ask.visibility_seconds else None
+        delivered = [self._shelves.deliver(entry, card, due, now) for card in chosen]
+        for group, number in Counter(card.group for card in delivered if card.group).items():
+            hidden = number if due else 0
+            self._groups.update(entry, group, now, ready=-hidden, in_flight=hidden)
+        if repeatable and delivered:
+            self._remember(entry, ask, delivered, now)
+        return [self._message(entry, card) for card in delivered]
+
+    def _choose(self, entry: Entry, limit: int, now: int) -> list[Card]:
+        """The next messages to hand out; those that were received too often go to the dead-letter queue instead."""
+        if entry.groups and not entry.queue.fifo:
+            self._groups.calm(entry, now)
+        target, redrive = self._dead_letters.target_of(entry), entry.queue.redrive
+        most = redrive.max_receives if target and redrive else math.inf
+        chosen: list[Card] = []
+        dead: list[Card] = []
+        for card in self._lines.ready(entry, limit):
+            (dead if card.receives >= most else chosen).append(card)
+            if len(chosen) == limit or len(dead) == BURIED_AT_ONCE:
+                break
+        if target:
+            for card in dead:
+                self._dead_letters.bury(entry, card, target, now)
+        return chosen
+
+    def peek(self, queue_id: int, limit: int, after: bytes, now: int) -> list[Message]:
+        """Messages as they lie on the shelf, oldest first; nothing is changed."""
+        entry = self._catalogue.live(queue_id)
+        last = Claim.unpack(after.removesuffix(PEEKED)) or Claim(0, 0, 0, 0)
+        rows = self._db.execute(
+            f"SELECT {COLUMNS} FROM message WHERE shelf=? AND (enqueued, number) > (?, ?) AND enqueued>?"
+            " ORDER BY enqueued, number LIMIT ?",
+            (entry.shelf, last.enqueued, last.number, now - entry.retention_ms, limit),
+        ).fetchall()
+        messages = [self._message(entry, Card(*row)) for row in rows]
+        for message in messages:
+            message.claim += PEEKED
+        return messages
+
+    def _message(self, entry: Entry, card: Card) -> Message:
+        claim = Claim(entry.shelf, card.enqueued, card.number, card.receives)
+        return self._payloads.read(card, claim.packed())
+
+    # Attempts
+
+    def _remember(self, entry: Entry, ask: Receive, cards: list[Card], now: int) -> None:
+        packed = b"".join(_handed_out.pack(card.enqueued, card.number, card.receives) for card in cards)
+        self._db.execute(
+            "INSERT OR REPLACE INTO attempt VALUES (?,?,?,?,?)",
+            (entry.shelf, ask.attempt_id, now + ATTEMPT_MS, now + ask.visibility_seconds * 1000, packed),
+        )
+
+    def _repeat(self, entry: Entry, ask: Receive, now: int) -> list[Message]:
+        """What this attempt was given before, hidden anew, unless any of it was touched since."""
+        key = (entry.shelf, ask.attempt_id)
+        row = self._db.execute(
+            "SELECT due, messages FROM attempt WHERE shelf=? AND name=? AND expires>?", (*key, now)
+        ).get
+        if row is None:
+            return []
+        due, packed = row
+        cards = []
+        for enqueued, number, receives in _handed_out.iter_unpack(packed):
+            card = self._shelves.find(entry, enqueued, number)
+            if card is None or card.receives != receives or (card.due != due and (card.due or due > now)):
+                return []
+            cards.append(card)
+        renewed = now + ask.visibility_seconds * 1000
+        for card in cards:
+            self._shelves.hide(entry, card, renewed, now)
+        self._db.execute("UPDATE attempt SET due=? WHERE shelf=? AND name=?", (renewed, *key))
+        return [self._message(entry, card) for card in cards]
