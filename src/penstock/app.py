@@ -78,7 +78,7 @@ class Server:
 
     async def start(self) -> None:
         settings = self.settings
-        settings.data.mkdir(parents=True, exist_ok=True)
+        settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         await self.store.open()
         self.store.subscribe(self._messages_due)
         self.store.observe_commits(self.metrics.commit)

@@ -122,9 +122,10 @@ class Model:
         return new.id, False
 
     def receive(self, name: str, limit: int, visibility: int, choice: tuple[list[str], set[str]]) -> list[Row]:
-        """`choice` is what the store handed out and dead-lettered. It counts among equals, and for nothing else."""
+        """`choice` is what the store handed out and what it dead-lettered. It counts among messages, or groups, that
+        became ready in the same millisecond, and for nothing else."""
         taken: list[Row] = []
-        for row in self._fifo_turns(name, *choice) if self.queues[name].fifo else self._turns(name):
+        for row in (self._fifo_turns if self.queues[name].fifo else self._turns)(name, *choice):
             if len(taken) == limit:
                 break
             if self._doomed(row):
@@ -133,11 +134,12 @@ class Model:
                 taken.append(self._deliver(row, visibility))
         return taken
 
-    def _turns(self, name: str) -> list[Row]:
-        return sorted((r for r in self._in(name) if r.due <= self.now), key=lambda r: (r.due, r.arrival))
+    def _turns(self, name: str, delivered: list[str], died: set[str]) -> list[Row]:
+        chosen = dict.fromkeys(died, -1) | {id_: turn for turn, id_ in enumerate(delivered)}
+        ready = [r for r in self._in(name) if r.due <= self.now]
+        return sorted(ready, key=lambda r: (r.due, chosen.get(r.id, len(ready)), r.arrival))
 
     def _fifo_turns(self, name: str, delivered: list[str], died: set[str]) -> list[Row]:
-        """Group by group, by when their heads became ready; of groups that did so at once, any may be first."""
         rows = self._in(name)
         heads = {r.group: r for r in reversed(rows)}
         chosen = {r.group: -1 for r in rows if r.id in died}

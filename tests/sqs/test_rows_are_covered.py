@@ -1,4 +1,4 @@
-"""Every row of part B of the specification has a case over both protocols; what is answered otherwise is written down."""
+"""Every row of part B of the specification has a case over both protocols; what is answered otherwise is on record."""
 
 import importlib
 import inspect

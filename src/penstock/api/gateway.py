@@ -89,7 +89,8 @@ class Gateway:
             response = await self._answer(http, wire, outcome)
         except NoAction:
             outcome.result = "UnknownOperation"
-            response = HttpResponse(404, NO_ACTION, [(b"content-type", b"text/xml")])
+            headers = [(b"content-type", b"text/xml"), (b"x-amzn-requestid", outcome.request_id.encode())]
+            response = HttpResponse(404, NO_ACTION, headers)
         except Exception as error:
             refusal = _refusal(error, outcome)
             outcome.result = refusal.shape

@@ -21,6 +21,9 @@ _encode = msgspec.json.Encoder().encode
 _MISSING = re.compile(r"missing required field `(\w+)`(?: - at `\$\.(\w+)\[(\d+)\]`)?")
 _MISTYPED = re.compile(r"Expected `([^`]+)`, got `([^`]+)`(?: - at `\$\.?([^`]*)`)?")
 
+SPOKEN_NAMES = {"Actions": "ActionName"}
+"""Parameters that Amazon's errors call by another name than the model."""
+
 _WANTED = {"str": "a String", "int": "an Integer", "bool": "a Boolean", "bytes": "a Blob"}
 _TOKENS = {"str": "STRING_VALUE", "int": "NUMBER_VALUE", "float": "DECIMAL_VALUE", "bool": "BOOLEAN_VALUE"}
 _MISPLACED = {
@@ -68,13 +71,13 @@ def _explained(service: Service, operation: Operation, reason: str) -> ServiceEr
     if missing := _MISSING.search(reason):
         member, parent, index = missing.groups()
         if parent is None:
-            return missing_parameter(member)
+            return missing_parameter(SPOKEN_NAMES.get(member, member))
         reference = service.shape(operation.input_shape)["members"][parent]
         return missing_parameter(f"{service.wire_name(parent, reference)}.{int(index) + 1}.{member}")
     if mistyped := _MISTYPED.search(reason):
         expected, got, path = mistyped.groups()
-        if got == "null":
-            return missing_parameter(path or "")
+        if got == "null" and path:
+            return missing_parameter(path)
         if got in _MISPLACED:
             return _malformed(_MISPLACED[got])
         wanted = expected.split(" | ")[0]
@@ -107,4 +110,7 @@ def _refuse_repeats(body: bytes) -> None:
         if len({name for name, _ in pairs}) != len(pairs):
             raise _malformed("A key stands more than once in an object.")
 
-    json.loads(body, object_pairs_hook=checked)
+    try:
+        json.loads(body, object_pairs_hook=checked)
+    except (ValueError, RecursionError):
+        raise _malformed() from None

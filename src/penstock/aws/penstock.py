@@ -1,4 +1,4 @@
-"""The shapes of Penstock's own operations, compiled from `models/penstock.json`; see `penstock.pyi`."""
+"""The shapes of Penstock's own operations, compiled from `models/penstock`; see `penstock.pyi`."""
 
 from penstock.aws.contract import load
 

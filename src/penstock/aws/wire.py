@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from penstock.aws import json, query
+from penstock.aws import json, query, xml
 from penstock.aws.contract import Operation, Service
 from penstock.aws.http import HttpRequest, HttpResponse
 from penstock.core.errors import ServiceError
@@ -87,10 +87,10 @@ class QueryWire:
         return query.decode(service, operation, self._given)
 
     def reply(self, service: Service, operation: Operation, result: Any, request_id: str) -> HttpResponse:
-        return query.encode(service, operation, result, request_id, self._as_json)
+        return xml.encode(service, operation, result, request_id, self._as_json)
 
     def refuse(self, error: ServiceError, request_id: str) -> HttpResponse:
-        return query.encode_error(self._service, error, request_id, self._as_json)
+        return xml.encode_error(self._service, error, request_id, self._as_json)
 
 
 def unknown_action(name: str) -> ServiceError:

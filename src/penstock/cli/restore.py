@@ -18,7 +18,7 @@ from penstock.cli.backup import PLACE, embedded, size
 from penstock.cli.options import add_settings, loaded
 from penstock.cli.parser import CommandError, Parser
 from penstock.core.store import StoreError
-from penstock.stores.sqlite.database import MIGRATIONS, _locked
+from penstock.stores.sqlite.database import MIGRATIONS, locked
 
 COMPANIONS = ("", "-wal", "-shm")
 TABLES = {"queue", "message", "payload", "keepsake"}
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     os.umask(0o077)
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with _locked(target):
+        with locked(target):
             _replace(source, target, arguments.force)
     except (StoreError, OSError) as error:
         raise CommandError(str(error)) from None

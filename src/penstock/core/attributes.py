@@ -8,9 +8,11 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from penstock.core.errors import ServiceError, invalid_attribute, invalid_value
+from penstock.core.errors import ServiceError, invalid_attribute, invalid_parameter, invalid_value
 from penstock.core.limits import Limits
 from penstock.core.queue import EARLIER_SCOPE, Counts, Queue, QueueKey
+
+UNKNOWN_ACTION = "Please refer to the appropriate WSDL for a list of valid actions."
 
 Attributes = dict[str, str]
 Check = Callable[[str, str, Limits], str]
@@ -50,16 +52,15 @@ def _one_of(*values: str) -> Check:
 def _policy(name: str, value: str, limits: Limits) -> str:
     if not value:
         return value
-    try:
-        document = json.loads(value)
-    except ValueError:
-        document = None
-    if not isinstance(document, dict):
-        raise invalid_attribute(name)
     if len(value.encode()) > limits.max_policy_bytes:
         raise ServiceError("OverLimit", "Submitted policy is over max allowed size.")
+    document = _json_object(value)
+    if document is None:
+        raise invalid_attribute(name)
     statements = document.get("Statement", [])
     statements = statements if isinstance(statements, list) else [statements]
+    if not all(isinstance(statement, dict) for statement in statements):
+        raise invalid_attribute(name)
     most = limits.max_policy_statements
     if len(statements) > most:
         raise ServiceError(
@@ -67,8 +68,12 @@ def _policy(name: str, value: str, limits: Limits) -> str:
         )
     most = limits.max_actions_per_statement
     for statement in statements:
-        actions = statement.get("Action") if isinstance(statement, dict) else None
-        if isinstance(actions, list) and len(actions) > most:
+        actions = statement.get("Action", [])
+        actions = actions if isinstance(actions, list) else [actions]
+        for action in actions:
+            if isinstance(action, str) and action.lower().startswith("sqs:") and action.lower().endswith("batch"):
+                raise invalid_value(action, "ActionName", UNKNOWN_ACTION)
+        if len(actions) > most:
             raise ServiceError(
                 "OverLimit",
                 f"{len(actions)} actions were found in a statement from the submitted policy, max allowed is {most}",
@@ -81,9 +86,11 @@ def _text(name: str, value: str, limits: Limits) -> str:
 
 
 def _json_object(value: str) -> dict[str, Any] | None:
+    """A JSON object of text that can be written again, or None."""
     try:
         document = json.loads(value)
-    except ValueError:
+        json.dumps(document, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
         return None
     return document if isinstance(document, dict) else None
 
@@ -93,7 +100,9 @@ def _redrive_policy(name: str, value: str, limits: Limits) -> str:
         return value
     document = _json_object(value)
     if document is None:
-        raise invalid_value(value, name, "Redrive policy is not a valid JSON map.")
+        raise invalid_parameter(
+            f"Invalid value for the parameter {name}. Reason: Redrive policy is not a valid JSON map."
+        )
     known = ("maxReceiveCount", "deadLetterTargetArn")
     for key in known:
         if key not in document:
@@ -112,7 +121,9 @@ def _redrive_policy(name: str, value: str, limits: Limits) -> str:
         )
     target = document["deadLetterTargetArn"]
     if not isinstance(target, str) or not QueueKey.from_arn(target):
-        raise invalid_value(value, name, "Invalid value for deadLetterTargetArn.")
+        foreign = isinstance(target, str) and target.startswith("arn:") and target.count(":") == 5
+        reason = "Only SQS queues are valid resources for deadLetterTargetArn."
+        raise invalid_value(value, name, reason if foreign else "Invalid value for deadLetterTargetArn.")
     return json.dumps({"deadLetterTargetArn": target, "maxReceiveCount": int(text)}, separators=(",", ":"))
 
 
@@ -128,7 +139,9 @@ def _redrive_allow_policy(name: str, value: str, limits: Limits) -> str:
         or not isinstance(sources, list)
         or not all(isinstance(arn, str) and QueueKey.from_arn(arn) for arn in sources)
     ):
-        raise invalid_value(value, name, f"{refusal}, as it’s in an unsupported format.")
+        raise invalid_parameter(
+            f"Invalid value for the parameter {name}. Reason: {refusal}, as it’s in an unsupported format."
+        )
     problem = None
     if permission != "byQueue" and sources:
         problem = "To specify one or more source queue ARNs, you must set redrivePermission to byQueue."
@@ -230,10 +243,10 @@ def merged(current: Mapping[str, str], change: Mapping[str, str]) -> Attributes:
 
 def lagging(queue: Queue, changed: Attributes, now: int) -> Attributes:
     """The same attributes, with a note of the deduplication scope that stays in force for a while."""
-    scope = queue.attributes.get("DeduplicationScope", "queue")
+    scope, noted = queue.scope_in_force(now), {k: v for k, v in changed.items() if k != EARLIER_SCOPE}
     if changed.get("DeduplicationScope", "queue") != scope:
-        return changed | {EARLIER_SCOPE: f"{scope} until {now + PROPAGATION_MS}"}
-    return changed
+        noted[EARLIER_SCOPE] = f"{scope} until {now + PROPAGATION_MS}"
+    return noted
 
 
 def effective(queue: Queue) -> Attributes:

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from penstock.core.attributes import UNKNOWN_ACTION
 from penstock.core.errors import ServiceError, invalid_value
 from penstock.core.limits import Limits
 from penstock.core.queue import Queue
@@ -23,7 +24,6 @@ OWNER_ACTIONS = (
     "ListQueueTags", "RemovePermission", "SetQueueAttributes", "StartMessageMoveTask", "TagQueue", "UntagQueue",
 )  # fmt: skip
 OWNER_ONLY = "Only the queue owner is allowed to invoke this action."
-UNKNOWN_ACTION = "Please refer to the appropriate WSDL for a list of valid actions."
 
 
 def with_permission(queue: Queue, label: str, accounts: list[str], actions: list[str], limits: Limits) -> str:
@@ -49,10 +49,9 @@ def with_permission(queue: Queue, label: str, accounts: list[str], actions: list
         "Resource": queue.arn,
     }
     policy["Statement"].append(statement)
-    if len(policy["Statement"]) > limits.max_policy_statements:
-        raise ServiceError(
-            "OverLimit", f"The maximum number of statements in a policy is {limits.max_policy_statements}."
-        )
+    number, most = len(policy["Statement"]), limits.max_policy_statements
+    if number > most:
+        raise ServiceError("OverLimit", f"{number} Statements were found, maximum allowed is {most}.")
     return _written(policy)
 
 

@@ -72,11 +72,13 @@ class Queue:
         return self.attributes.get("ContentBasedDeduplication") == "true"
 
     def deduplication_scope(self, group: str | None, now: int) -> str:
-        """Within which a deduplication id is the same: the group, or the whole queue. A new setting is in force
-        only after a while, as Amazon spreads it."""
+        """Within which a deduplication id is the same: the group, or the whole queue."""
+        return group or "" if self.scope_in_force(now) == "messageGroup" else ""
+
+    def scope_in_force(self, now: int) -> str:
+        """A new setting takes a while to be in force, as Amazon spreads it."""
         earlier, _, until = self.attributes.get(EARLIER_SCOPE, "").partition(" until ")
-        scope = earlier if until and now < int(until) else self.attributes.get("DeduplicationScope")
-        return group or "" if scope == "messageGroup" else ""
+        return earlier if until and now < int(until) else self.attributes.get("DeduplicationScope", "queue")
 
     @cached_property
     def delay_seconds(self) -> int:

@@ -1,0 +1,1 @@
+"""Sockets: one family of files for each protocol that is listened to."""

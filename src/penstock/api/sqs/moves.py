@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from penstock.api.call import Call
 from penstock.aws import sqs
-from penstock.core.errors import ServiceError, invalid_parameter, invalid_value, missing_parameter
+from penstock.core.errors import ServiceError, invalid_parameter, invalid_value
 from penstock.core.move import MoveStatus, MoveTask
 from penstock.core.queue import Queue, QueueKey
 
@@ -61,8 +61,8 @@ async def cancel_message_move_task(
 ) -> sqs.CancelMessageMoveTaskResult:
     try:
         named = json.loads(base64.b64decode(request.TaskHandle, validate=True))
-        task_id, source_arn = str(named["taskId"]), str(named["sourceArn"])
-    except (binascii.Error, ValueError, KeyError, TypeError):
+        task_id, source_arn = str(uuid.UUID(named["taskId"])), str(named["sourceArn"])
+    except (binascii.Error, ValueError, KeyError, TypeError, RecursionError):
         raise invalid_parameter("Value for parameter TaskHandle is invalid.") from None
     source = await _queue(call, source_arn, "SourceArn")
     task = await call.site.store.find_move(task_id)
@@ -77,8 +77,6 @@ async def cancel_message_move_task(
 
 async def _queue(call: Call, arn: str, parameter: str) -> Queue:
     """A queue of the caller's own, by its ARN: tasks do not cross accounts."""
-    if not arn:
-        raise missing_parameter(parameter)
     if arn.count(":") != 5 or not arn.startswith("arn:"):
         raise invalid_parameter(f"You must use this format to specify the {parameter}: {ARN_FORMAT}")
     key = QueueKey.from_arn(arn)

@@ -42,6 +42,8 @@ async def send_message_batch(call: Call, request: sqs.SendMessageBatchRequest) -
     def prepare(entry: sqs.SendMessageBatchRequestEntry) -> NewMessage:
         if not entry.MessageBody:
             raise ServiceError("EmptyValue", "The message body must not be empty.")
+        if entry.MessageDeduplicationId is not None and not queue.fifo:
+            raise invalid_parameter(WRONG_TYPE.removesuffix("."))
         message = compose(call, queue, entry)
         if message.size > queue.maximum_message_size:
             raise invalid_parameter(f"One or more parameters cannot be validated. {too_long(queue)}")

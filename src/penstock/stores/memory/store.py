@@ -35,6 +35,7 @@ class MemoryStore:
         self._kept: dict[str, bytes] = {}
         self._listeners: list[Listener] = []
         self._numbers = count(1)
+        self._swept = 0
 
     async def open(self) -> None: ...
 
@@ -278,10 +279,17 @@ class MemoryStore:
     # Upkeep
 
     async def sweep(self, now: int) -> int:
+        later = [now + SWEEP_EVERY_MS]
         for queue_id in self._contents:
-            self._in(queue_id, now).forget(now)
+            contents = self._in(queue_id, now)
+            contents.forget(now)
+            due = [stored.due for stored in contents.messages.values()]
+            if any(self._swept < at <= now for at in due):
+                self._tell(contents, [now])
+            later += [at for at in due if at > now]
         self._deleted = {key: at for key, at in self._deleted.items() if now - at < TOMBSTONE_MS}
-        return now + SWEEP_EVERY_MS
+        self._swept = now
+        return min(later)
 
     async def backup(self, path: Path) -> None:
         raise NotImplementedError("the memory store has no backup: what it holds ends with its process")

@@ -49,8 +49,9 @@ class Database:
         self.on_commit: Callable[[int, float], None] = lambda changes, seconds: None
 
     def open(self) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = _locked(self.path)
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._lock = locked(self.path)
+        self.path.touch(mode=0o600)
         self._connection = connect(self.path)
         migrate(self._connection)
         self.execute: Callable[..., Any] = self._connection.execute
@@ -175,7 +176,8 @@ def copy(source: Path, target: Path) -> None:
     partial.rename(target)
 
 
-def _locked(path: Path) -> IO[bytes]:
+def locked(path: Path) -> IO[bytes]:
+    """The right to be the only one who uses a database, for as long as the file returned is open."""
     lock = path.with_name(f"{path.name}.lock").open("ab")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
