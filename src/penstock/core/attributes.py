@@ -52,11 +52,11 @@ def _one_of(*values: str) -> Check:
 def _policy(name: str, value: str, limits: Limits) -> str:
     if not value:
         return value
-    if len(value.encode()) > limits.max_policy_bytes:
-        raise ServiceError("OverLimit", "Submitted policy is over max allowed size.")
     document = _json_object(value)
     if document is None:
         raise invalid_attribute(name)
+    if len(value.encode()) > limits.max_policy_bytes:
+        raise ServiceError("OverLimit", "Submitted policy is over max allowed size.")
     statements = document.get("Statement", [])
     statements = statements if isinstance(statements, list) else [statements]
     if not all(isinstance(statement, dict) for statement in statements):
@@ -243,9 +243,12 @@ def merged(current: Mapping[str, str], change: Mapping[str, str]) -> Attributes:
 
 def lagging(queue: Queue, changed: Attributes, now: int) -> Attributes:
     """The same attributes, with a note of the deduplication scope that stays in force for a while."""
-    scope, noted = queue.scope_in_force(now), {k: v for k, v in changed.items() if k != EARLIER_SCOPE}
-    if changed.get("DeduplicationScope", "queue") != scope:
-        noted[EARLIER_SCOPE] = f"{scope} until {now + PROPAGATION_MS}"
+    wanted, in_force = changed.get("DeduplicationScope", "queue"), queue.scope_in_force(now)
+    if wanted == queue.attributes.get("DeduplicationScope", "queue"):
+        return changed
+    noted = {name: value for name, value in changed.items() if name != EARLIER_SCOPE}
+    if wanted != in_force:
+        noted[EARLIER_SCOPE] = f"{in_force} until {now + PROPAGATION_MS}"
     return noted
 
 

@@ -1,7 +1,6 @@
 """Message move tasks: started, listed and cancelled here, carried out by `loops.mover`."""
 
 import base64
-import binascii
 import json
 import uuid
 from dataclasses import replace
@@ -62,7 +61,7 @@ async def cancel_message_move_task(
     try:
         named = json.loads(base64.b64decode(request.TaskHandle, validate=True))
         task_id, source_arn = str(uuid.UUID(named["taskId"])), str(named["sourceArn"])
-    except (binascii.Error, ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise invalid_parameter("Value for parameter TaskHandle is invalid.") from None
     source = await _queue(call, source_arn, "SourceArn")
     task = await call.site.store.find_move(task_id)
