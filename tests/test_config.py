@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from penstock.config import Address, ConfigError, Settings, database_path, load
-from penstock.config_limits import MEANINGS
-from penstock.config_table import rows, shown
+from penstock.config.limits import MEANINGS
+from penstock.config.table import rows, shown
 from penstock.core.limits import Limits
 
 SECRET = "0123456789abcdef"

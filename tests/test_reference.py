@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from penstock.config import load
-from penstock.config_table import rows
+from penstock.config.table import rows
 from penstock.reference import DOCUMENTS, written
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import resource
 import secrets
 import signal
 import sys
@@ -59,11 +60,23 @@ async def _serve(settings: Settings) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
     loop.add_signal_handler(signal.SIGHUP, server.reload)
+    allow_open_files(settings.max_connections)
     await server.start()
     await stopping.wait()
     log.info("stopping")
     await server.stop()
     return 0
+
+
+def allow_open_files(connections: int) -> None:
+    """As many as the connections need, if the system lets us."""
+    wanted = connections + 256
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < wanted:
+        granted = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (granted, hard))
+        if granted < wanted:
+            log.warning("fewer open files allowed than max_connections needs", allowed=granted, needed=wanted)
 
 
 class Server:

@@ -14,7 +14,7 @@ from penstock.aws.contract import MAP_KEY_NAMES, Operation, Service
 from penstock.aws.errors import ERRORS, QUERY_MESSAGES
 from penstock.cli import COMMANDS, parser_of
 from penstock.cli.parser import Parser
-from penstock.config_table import rows
+from penstock.config.table import rows
 
 NOTE = "<!-- Written by `make docs`. Do not edit. -->"
 REQUIRED = " (required)"

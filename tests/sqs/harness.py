@@ -12,7 +12,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 import pytest
-from botocore.auth import SigV4Auth
+from botocore.auth import SigV4Auth, SigV4QueryAuth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
@@ -52,16 +52,23 @@ def row(*numbers: int, differs: bool = False) -> pytest.MarkDecorator:
 
 
 class Signer(SigV4Auth):
+    """As botocore signs, but by our clock."""
+
     def __init__(self, access_key: str, secret: str, region: str, clock: ManualClock) -> None:
         super().__init__(Credentials(access_key, secret), "sqs", region)
         self._clock = clock
 
     def add_auth(self, request: AWSRequest) -> None:
-        """As botocore has it, but for the clock."""
         request.context["timestamp"] = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(self._clock.now() // 1000))
         self._modify_request_before_signing(request)
         to_sign = self.string_to_sign(request, self.canonical_request(request))
         self._inject_signature_to_request(request, self.signature(to_sign, request))
+
+
+class Presigner(Signer, SigV4QueryAuth):
+    """The same in the query of a URL, which is good for a minute."""
+
+    _expires = 60
 
 
 class World:
@@ -94,6 +101,12 @@ class World:
             return await self.http(method, target, dict(request.headers.items()), body)
 
         return PROTOCOLS[protocol](send)
+
+    def presigned(self, path: str, parameters: dict[str, str]) -> str:
+        """The target of a GET that carries its signature."""
+        request = AWSRequest("GET", f"http://{HOST}{path}", {"Host": HOST}, params=parameters)
+        Presigner(ROOT, KEYS[ROOT].secret, REGION, self.clock).add_auth(request)
+        return str(request.url).removeprefix(f"http://{HOST}")
 
     async def http(self, method: str, target: str, headers: Headers, body: bytes = b"") -> Answer:
         given = {key.lower().encode(): value.encode("latin-1") for key, value in headers.items()}

@@ -3,6 +3,7 @@ tags, permissions, batches. Each case names the recording in a word: LocalStack'
 (WIRE, CAP), a connector's live suite (BAL), replies quoted in public issues (ISS) or in an emulator's probes (INQ).
 """
 
+import json
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,7 +11,7 @@ import pytest
 
 from .clients import Client, QueryClient
 from .golden import GREETING, string
-from .harness import ACCOUNT, OTHER_ACCOUNT, REGION, ROOT, Queue, World, done, make, refused
+from .harness import ACCOUNT, HOST, OTHER_ACCOUNT, REGION, ROOT, Queue, World, done, make, refused
 
 # The form of replies
 
@@ -86,6 +87,29 @@ async def test_a_get_without_a_body_is_told_so(world: World, client: Client) -> 
         "MissingParameter", "The request must contain the parameter MessageBody.",
     )  # fmt: skip
     assert await queue.counts() == (0, 0, 0)
+
+
+async def test_an_action_that_nobody_knows_is_not_for_a_queue_either(world: World, client: Client) -> None:  # LS
+    await make(client, "orders")
+    query = world.client("query")
+    assert isinstance(query, QueryClient)
+    reply = query.read("FooBar", await query.get(f"/{ACCOUNT}/orders", {"Action": "FooBar"}))
+    assert (reply.status, reply.error_code) == (400, "InvalidAction")
+    assert reply.message == "The action FooBar is not valid for this endpoint."
+
+
+async def test_a_request_may_be_signed_in_its_query(world: World, client: Client) -> None:  # LS
+    queue = await make(client, "orders")
+    target = world.presigned("/", {"Action": "ListQueues", "Version": "2012-11-05"})
+    answer = await world.http("GET", target, {"Host": HOST})
+    assert f"<QueueUrl>{queue.url}</QueueUrl>".encode() in answer.body
+    as_json = await world.http("GET", target, {"Host": HOST, "Accept": "application/json"})
+    assert list(json.loads(as_json.body)) == ["ListQueuesResponse"]
+    forged = await world.http("GET", target.replace("ListQueues", "CreateQueue"), {"Host": HOST})
+    assert (forged.status, b"SignatureDoesNotMatch" in forged.body) == (403, True)
+    world.advance(61)
+    late = await world.http("GET", target, {"Host": HOST})
+    assert (late.status, b"RequestExpired" in late.body) == (400, True)
 
 
 # Who is calling

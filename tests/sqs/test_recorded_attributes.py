@@ -82,6 +82,20 @@ async def test_a_queue_may_be_its_own_dead_letter_queue(client: Client) -> None:
     await queue.set(RedrivePolicy=json.dumps({"deadLetterTargetArn": queue.arn, "maxReceiveCount": 3}))
 
 
+async def test_a_key_that_is_none_leaves_the_queues_own_encryption_on(client: Client) -> None:  # LS, its other half
+    queue = await make(client, "orders", KmsMasterKeyId="")
+    assert await queue.attributes("SqsManagedSseEnabled", "KmsMasterKeyId") == {"SqsManagedSseEnabled": "true"}
+    await queue.set(KmsMasterKeyId="", KmsDataKeyReusePeriodSeconds=300)
+    assert await queue.attributes("SqsManagedSseEnabled", "KmsMasterKeyId") == {"SqsManagedSseEnabled": "true"}
+
+
+async def test_how_long_a_key_is_used_may_be_said_of_a_queue_without_one(client: Client) -> None:
+    for _ in range(2):
+        queue = await make(client, "orders", KmsDataKeyReusePeriodSeconds=300)
+    await queue.set(KmsMasterKeyId="testKeyId")
+    assert await queue.attributes("KmsMasterKeyId") == {"KmsMasterKeyId": "testKeyId"}
+
+
 REFUSED_ALLOWANCE = "Amazon SQS can't create the redrive allow policy"
 
 

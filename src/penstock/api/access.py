@@ -11,9 +11,9 @@ from penstock.aws.http import HttpRequest
 from penstock.aws.signature import Signature, Verifier, read
 from penstock.core.errors import ServiceError
 from penstock.core.identity import Principal, root_of
+from penstock.core.pace import Pace
 
 FAILURES_PER_SECOND = 20
-ADDRESSES_REMEMBERED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,12 @@ class Access:
     region: str
     root_account: str
     enforced: bool = True
-    _failures: "Failures" = field(default_factory=lambda: Failures())
+    _failures: Pace = field(default_factory=lambda: Pace(FAILURES_PER_SECOND))
 
     def authenticate(self, request: HttpRequest, now: int) -> Caller:
         if not self.enforced:
             return self._taken_at_its_word(request)
-        if self._failures.too_many(request.peer, now):
+        if self._failures.exceeded(request.peer, now):
             raise ServiceError("RequestThrottled", "Request is throttled.")
         try:
             signature = read(request)
@@ -52,7 +52,7 @@ class Access:
             key = self.keys.get(signature.access_key)
             self.verifier.verify(signature, request, key.secret if key else None, now)
         except ServiceError:
-            self._failures.add(request.peer, now)
+            self._failures.count(request.peer, now)
             raise
         assert key is not None, "a verified signature has a key"
         return Caller(key.principal, signature.region, signature.service)
@@ -80,22 +80,3 @@ def _region_of_host(request: HttpRequest) -> str:
     if labels[-2:] != ["amazonaws", "com"] or len(labels) != 4:
         return ""
     return labels[1] if labels[0] == "sqs" else labels[0] if labels[1] == "queue" else ""
-
-
-class Failures:
-    """A bucket of failures per address that empties with time, so that guessing is slow and cheap for us."""
-
-    def __init__(self) -> None:
-        self._levels: dict[str, tuple[float, int]] = {}
-
-    def too_many(self, address: str, now: int) -> bool:
-        return address in self._levels and self._level(address, now) >= FAILURES_PER_SECOND
-
-    def add(self, address: str, now: int) -> None:
-        if len(self._levels) >= ADDRESSES_REMEMBERED:
-            self._levels.clear()
-        self._levels[address] = self._level(address, now) + 1, now
-
-    def _level(self, address: str, now: int) -> float:
-        level, at = self._levels.get(address, (0.0, now))
-        return max(0.0, level - (now - at) / 1000 * FAILURES_PER_SECOND)

@@ -1,4 +1,4 @@
-"""The request pipeline: authenticate → decode → authorise → run → record. Errors raised anywhere are caught here, once.
+"""The request pipeline: authenticate → decode → authorise → pace → run → record. Errors raised anywhere are caught here, once.
 
 Everything a request needs to be understood is in its own bytes; everything it may do is decided before its operation
 runs. The gateway refuses to know what operations do.
@@ -21,6 +21,7 @@ from penstock.aws.contract import Service
 from penstock.aws.http import HttpRequest, HttpResponse
 from penstock.aws.wire import NO_ACTION, NoAction, Wire, wire_of
 from penstock.core.errors import QueueGone, ServiceError, Unavailable, no_such_queue
+from penstock.core.pace import Pace
 
 log = structlog.get_logger("penstock")
 
@@ -80,6 +81,8 @@ class Gateway:
             name: module.OPERATIONS for name, module in services.items()
         }
         self._record = record
+        self._account_pace = Pace(site.limits.max_requests_per_second_per_account)
+        self._queue_pace = Pace(site.limits.max_requests_per_second_per_queue)
 
     async def __call__(self, http: HttpRequest) -> HttpResponse:
         started = perf_counter()
@@ -113,8 +116,17 @@ class Gateway:
         if call.resource:
             outcome.queue = call.resource.name
         self._authorise(call)
+        self._keep_pace(call)
         result = await run(call, request)
         return wire.reply(service, operation, result, outcome.request_id)
+
+    def _keep_pace(self, call: Call) -> None:
+        now, queue = call.now(), call.resource.arn if call.resource else ""
+        if self._account_pace.exceeded(call.principal.account, now) or self._queue_pace.exceeded(queue, now):
+            raise ServiceError("RequestThrottled", "Request is throttled.")
+        self._account_pace.count(call.principal.account, now)
+        if queue:
+            self._queue_pace.count(queue, now)
 
     def _call(self, http: HttpRequest, caller: Caller, action: str) -> Call:
         trace = http.headers.get(b"x-amzn-trace-id")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from penstock.cli.parser import Parser
 from penstock.config import ConfigError, Loaded, environment, load
-from penstock.config_table import Row, rows
+from penstock.config.table import Row, rows
 
 
 def add_settings(parser: Parser, names: Collection[str] | None = None) -> None:

@@ -6,7 +6,7 @@ import json
 from penstock.cli.options import add_settings, loaded
 from penstock.cli.parser import Parser
 from penstock.config import Loaded
-from penstock.config_table import rows, shown
+from penstock.config.table import rows, shown
 
 
 def build(parser: Parser) -> None:

@@ -32,3 +32,5 @@ class Limits:
     max_actions_per_statement: int = 7
     max_redrive_sources: int = 10
     max_parked_receives_per_account: int = 1000
+    max_requests_per_second_per_account: int = 0
+    max_requests_per_second_per_queue: int = 0

@@ -1,7 +1,7 @@
 """The settings, from wherever they were given: a flag wins over the environment, that over the file, all over defaults.
 
 Nothing else in Penstock reads environment variables or the settings file. What settings there are is in
-`config_table`; this file finds their values, says where each came from, and reports all mistakes at once.
+`config.table`; this file finds their values, says where each came from, and reports all mistakes at once.
 """
 
 import os
@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from penstock.config_declared import Account, DeclaredQueue, Key, Surroundings, nearest, read_accounts, read_queues
-from penstock.config_limits import MEANINGS
-from penstock.config_table import PREFIX, Row, Settings, rows
-from penstock.config_values import Address
+from penstock.config.declared import Account, DeclaredQueue, Key, Surroundings, nearest, read_accounts, read_queues
+from penstock.config.limits import MEANINGS
+from penstock.config.table import PREFIX, Row, Settings, rows
+from penstock.config.values import Address
 from penstock.core.limits import Limits
 
 __all__ = ["Account", "Address", "ConfigError", "DeclaredQueue", "Key", "Loaded", "Settings", "environment", "load"]

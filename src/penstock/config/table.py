@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from penstock import config_values as values
-from penstock.config_declared import Account, DeclaredQueue
-from penstock.config_limits import MEANINGS
-from penstock.config_values import Address, Network, Parser
+from penstock.config import values
+from penstock.config.declared import Account, DeclaredQueue
+from penstock.config.limits import MEANINGS
+from penstock.config.values import Address, Network, Parser
 from penstock.core.limits import Limits
 
 PREFIX = "PENSTOCK_"

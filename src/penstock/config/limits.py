@@ -39,4 +39,6 @@ MEANINGS: dict[str, Meaning] = {
     "max_actions_per_statement": Meaning(1, "The most actions a statement of a queue's policy may have."),
     "max_redrive_sources": Meaning(0, "The most queues that a redrive allow policy may name."),
     "max_parked_receives_per_account": Meaning(0, "The most receives of one account that may wait at once."),
+    "max_requests_per_second_per_account": Meaning(0, "The most requests a second of one account; 0 is any number."),
+    "max_requests_per_second_per_queue": Meaning(0, "The most requests a second to one queue; 0 is any number."),
 }

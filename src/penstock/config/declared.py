@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from penstock import config_values as values
+from penstock.config import values
 from penstock.core import attributes
 from penstock.core.errors import ServiceError
 from penstock.core.limits import Limits
