@@ -36,6 +36,7 @@ from penstock.loops.sweeper import Sweeper
 
 log = structlog.get_logger("penstock")
 
+MOST_BEHIND_SECONDS = 3600
 SIGNED_SERVICES = frozenset({"sqs", "sts"})
 
 
@@ -93,6 +94,7 @@ class Server:
         settings = self.settings
         settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         await self.store.open()
+        self._check_time()
         self.store.subscribe(self._messages_due)
         self.store.observe_commits(self.metrics.commit)
         site = Site(
@@ -112,6 +114,18 @@ class Server:
         self.sweeper.start()
         self.mover.start()
         announce(settings, self.url, credentials)
+
+    def _check_time(self) -> None:
+        """Time must not run backwards between two lives of the server: visibility, order and age are told by it."""
+        known = self.store.known_time()
+        behind = (known - self.clock.wall()) / 1000
+        if behind > MOST_BEHIND_SECONDS and not self.settings.trust_clock:
+            raise StartError(
+                f"the system's clock is {behind / 3600:.1f} hours behind what the store has seen: set it right, "
+                "or start once with --trust-clock true"
+            )
+        if behind <= MOST_BEHIND_SECONDS:
+            self.clock.start_from(known)
 
     async def stop(self) -> None:
         """Answer everyone who is being served, then leave."""

@@ -1,4 +1,4 @@
-"""The request pipeline: authenticate → decode → authorise → pace → run → record. Errors raised anywhere are caught here, once.
+"""The request pipeline: authenticate → decode → authorise → pace → run → record. Errors are caught here, once.
 
 Everything a request needs to be understood is in its own bytes; everything it may do is decided before its operation
 runs. The gateway refuses to know what operations do.
@@ -103,7 +103,7 @@ class Gateway:
         return response
 
     async def _answer(self, http: HttpRequest, wire: Wire, outcome: Outcome) -> HttpResponse:
-        caller = self._access.authenticate(http, self._site.clock.now())
+        caller = self._access.authenticate(http, self._site.clock.wall())
         outcome.account = caller.principal.account
         service, operation = wire.operation(self._contracts, caller.service)
         outcome.service, outcome.action = service.name, operation.name

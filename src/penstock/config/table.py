@@ -69,6 +69,9 @@ class Settings:
         "", values.optional_file, WHERE, "A PEM file with the certificate chain; serves HTTPS. Read again at SIGHUP."
     )
     tls_key: Path | None = setting("", values.optional_file, WHERE, "A PEM file with the certificate's key.")
+    trust_clock: bool = setting(
+        "false", values.boolean, WHERE, "Start although the system's clock is over an hour behind the data."
+    )
     trusted_proxies: tuple[Network, ...] = setting(
         "", values.networks, WHERE, "Networks whose X-Forwarded headers are believed, with commas between."
     )

@@ -15,6 +15,10 @@ class Clock(Protocol):
         """Epoch milliseconds, never less than what an earlier call returned."""
         ...
 
+    def wall(self) -> int:
+        """What the system's clock says: for comparing with the clocks of other machines."""
+        ...
+
 
 class AnchoredClock:
     PAYBACK = 100
@@ -23,18 +27,24 @@ class AnchoredClock:
         self,
         wall: Callable[[], int] = time.time_ns,
         monotonic: Callable[[], int] = time.monotonic_ns,
-        not_before: int = 0,
     ) -> None:
         self._wall, self._monotonic = wall, monotonic
         self._read_at = monotonic() // 1_000_000
-        self._now = max(wall() // 1_000_000, not_before)
+        self._now = self.wall()
+
+    def wall(self) -> int:
+        return self._wall() // 1_000_000
+
+    def start_from(self, known: int) -> None:
+        """Time has come at least this far before, in an earlier process."""
+        self._now = max(self._now, known)
 
     def now(self) -> int:
         read_at = self._monotonic() // 1_000_000
         passed = read_at - self._read_at
         if passed > 0:
             self._read_at = read_at
-            drift = self._wall() // 1_000_000 - (self._now + passed)
+            drift = self.wall() - (self._now + passed)
             room = passed // self.PAYBACK
             self._now += passed + max(-room, min(room, drift))
         return self._now
@@ -47,6 +57,9 @@ class ManualClock:
         self._now = now
 
     def now(self) -> int:
+        return self._now
+
+    def wall(self) -> int:
         return self._now
 
     def advance(self, seconds: float) -> int:

@@ -109,6 +109,9 @@ class Store(Protocol):
     def trouble(self) -> str | None:
         """Why changes cannot be taken at the moment, if so."""
 
+    def known_time(self) -> int:
+        """The latest `now` that the store was given before it was opened, as far as it remembers; 0 if it does not."""
+
     async def keep(self, name: str, value: bytes) -> bytes:
         """Remember `value` under `name` unless something is kept there; return what is kept."""
 

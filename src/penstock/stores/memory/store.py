@@ -50,6 +50,9 @@ class MemoryStore:
     def trouble(self) -> str | None:
         return None
 
+    def known_time(self) -> int:
+        return 0
+
     async def keep(self, name: str, value: bytes) -> bytes:
         return self._kept.setdefault(name, value)
 

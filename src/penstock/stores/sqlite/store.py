@@ -63,6 +63,10 @@ class SqliteStore:
     def trouble(self) -> str | None:
         return "The disk is full." if self.database.disk_full else None
 
+    def known_time(self) -> int:
+        known: int | None = self.database.execute("SELECT value FROM keepsake WHERE name='time'").get
+        return known or 0
+
     async def keep(self, name: str, value: bytes) -> bytes:
         return await self.database.write(self._keep, name, value)
 

@@ -84,6 +84,7 @@ class Upkeep:
         """Drop deduplication ids, receive attempts and tombstones that are past their time."""
         if self._forget_at > now:
             return False
+        self._db.execute("INSERT OR REPLACE INTO keepsake VALUES ('time', ?)", (now,))
         self._db.execute("DELETE FROM tombstone WHERE deleted<=?", (now - TOMBSTONE_MS,))
         more = False
         for table, key in (("deduplication", "shelf, scope, name"), ("attempt", "shelf, name")):
