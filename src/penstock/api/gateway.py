@@ -4,7 +4,6 @@ Everything a request needs to be understood is in its own bytes; everything it m
 runs. The gateway refuses to know what operations do.
 """
 
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address
@@ -17,10 +16,10 @@ from penstock.api.access import Access, Caller
 from penstock.api.authorise import Authorise
 from penstock.api.call import Call, Operation, Site
 from penstock.api.resources import resource_of
-from penstock.aws.contract import Service
 from penstock.aws.http import HttpRequest, HttpResponse
-from penstock.aws.wire import NO_ACTION, NoAction, Wire, wire_of
+from penstock.aws.wire import NO_ACTION, NoAction, Services, Wire, wire_of
 from penstock.core.errors import QueueGone, ServiceError, Unavailable, no_such_queue
+from penstock.core.identifiers import random_uuid
 from penstock.core.pace import Pace
 
 log = structlog.get_logger("penstock")
@@ -76,18 +75,21 @@ class Gateway:
         record: Record,
     ) -> None:  # fmt: skip
         self._site, self._access, self._authorise, self._addresses = site, access, authorise, addresses
-        self._contracts: dict[str, Service] = {name: module.SERVICE for name, module in services.items()}
+        self._services = Services({name: module.SERVICE for name, module in services.items()})
         self._operations: dict[str, dict[str, Operation]] = {
             name: module.OPERATIONS for name, module in services.items()
         }
         self._record = record
-        self._account_pace = Pace(site.limits.max_requests_per_second_per_account)
-        self._queue_pace = Pace(site.limits.max_requests_per_second_per_queue)
+        per_account, per_queue = (
+            site.limits.max_requests_per_second_per_account,
+            site.limits.max_requests_per_second_per_queue,
+        )
+        self._account_pace, self._queue_pace, self._paced = Pace(per_account), Pace(per_queue), per_account or per_queue
 
     async def __call__(self, http: HttpRequest) -> HttpResponse:
         started = perf_counter()
-        outcome = Outcome(request_id=str(uuid.uuid4()))
-        wire = wire_of(http, self._contracts)
+        outcome = Outcome(request_id=random_uuid())
+        wire = wire_of(http, self._services)
         try:
             response = await self._answer(http, wire, outcome)
         except NoAction:
@@ -105,7 +107,7 @@ class Gateway:
     async def _answer(self, http: HttpRequest, wire: Wire, outcome: Outcome) -> HttpResponse:
         caller = self._access.authenticate(http, self._site.clock.wall())
         outcome.account = caller.principal.account
-        service, operation = wire.operation(self._contracts, caller.service)
+        service, operation = wire.operation(self._services, caller.service)
         outcome.service, outcome.action = service.name, operation.name
         run = self._operations[service.name].get(operation.name)
         if run is None:
@@ -121,6 +123,8 @@ class Gateway:
         return wire.reply(service, operation, result, outcome.request_id)
 
     def _keep_pace(self, call: Call) -> None:
+        if not self._paced:
+            return
         now, queue = call.now(), call.resource.arn if call.resource else ""
         if self._account_pace.exceeded(call.principal.account, now) or self._queue_pace.exceeded(queue, now):
             raise ServiceError("RequestThrottled", "Request is throttled.")

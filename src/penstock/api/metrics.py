@@ -1,13 +1,22 @@
 """What the server counts and times, for Prometheus. Gauges of queues are read when somebody looks."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from penstock.api.call import Site
+from penstock.core.errors import QueueGone
 from penstock.core.queue import Counts, Queue
 
 SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30)
@@ -16,6 +25,7 @@ CHANGES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 
 class Metrics:
     def __init__(self) -> None:
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = CollectorRegistry()
         requests = Counter("penstock_requests", "Requests answered.", ["action", "result"], registry=self._registry)
         seconds = Histogram(
@@ -43,7 +53,10 @@ class Metrics:
 
     async def page(self, site: Site) -> bytes:
         now = site.clock.now()
-        depths = [(queue, await site.store.counts(queue.id, now)) for queue in await site.store.all_queues()]
+        depths = []
+        for queue in await site.store.all_queues():
+            with suppress(QueueGone):
+                depths.append((queue, await site.store.counts(queue.id, now)))
         gauges = CollectorRegistry()
         gauges.register(_Queues(depths, len(site.room), now))
         return generate_latest(self._registry) + generate_latest(gauges)

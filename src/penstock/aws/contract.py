@@ -75,6 +75,7 @@ class Service:
     namespace: str
     version: str
     target_prefix: str
+    signing_name: str
     model: Model
     operations: dict[str, Operation]
     types: dict[str, type[msgspec.Struct]]
@@ -132,7 +133,16 @@ def compile_model(name: str, model: Model) -> Service:
     metadata = model["metadata"]
     version = metadata["apiVersion"]
     namespace = metadata.get("xmlNamespace") or f"http://queue.amazonaws.com/doc/{version}/"
-    return Service(name, namespace, version, metadata.get("targetPrefix", ""), model, operations, types.compiled)
+    return Service(
+        name=name,
+        namespace=namespace,
+        version=version,
+        target_prefix=metadata.get("targetPrefix", ""),
+        signing_name=metadata.get("signingName", metadata["endpointPrefix"]),
+        model=model,
+        operations=operations,
+        types=types.compiled,
+    )
 
 
 _NOTHING = msgspec.defstruct("Nothing", [])

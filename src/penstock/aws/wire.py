@@ -11,7 +11,18 @@ from penstock.core.errors import ServiceError
 FORM = b"application/x-www-form-urlencoded"
 NO_ACTION = b'<?xml version="1.0"?><UnknownOperationException/>\n'
 
-Services = Mapping[str, Service]
+
+class Services:
+    """What is served: services by name, and operations by what JSON requests call them."""
+
+    def __init__(self, services: Mapping[str, Service]) -> None:
+        self.by_name = services
+        self.targets = {
+            f"{service.target_prefix}.{name}".encode(): (service, operation)
+            for service in services.values()
+            if service.target_prefix
+            for name, operation in service.operations.items()
+        }
 
 
 class NoAction(Exception):
@@ -41,12 +52,15 @@ class JsonWire:
         self._http = http
 
     def operation(self, services: Services, signed_for: str) -> tuple[Service, Operation]:
-        prefix, _, name = self._http.headers.get(b"x-amz-target", b"").decode("latin-1").partition(".")
-        service = next((service for service in services.values() if service.target_prefix == prefix), None)
-        operation = service.operations.get(name) if service and prefix else None
-        if service is None or operation is None or self._http.method != "POST":
-            raise unknown_action(name)
-        return service, operation
+        target = self._http.headers.get(b"x-amz-target", b"")
+        found = services.targets.get(target)
+        if found is None or self._http.method != "POST":
+            raise unknown_action(target.decode("latin-1").rpartition(".")[2])
+        if signed_for and signed_for != found[0].signing_name:
+            raise ServiceError(
+                "SignatureDoesNotMatch", f"Credential should be scoped to correct service: '{found[0].signing_name}'. "
+            )
+        return found
 
     def request(self, service: Service, operation: Operation) -> Any:
         return json.decode(service, operation, self._http.body)
@@ -62,7 +76,7 @@ class JsonWire:
 class QueryWire:
     def __init__(self, http: HttpRequest, services: Services) -> None:
         self._http, self._services = http, services
-        self._service = services["sqs"]
+        self._service = services.by_name["sqs"]
         self._given: query.Parameters = {}
         self._as_json = b"application/json" in http.headers.get(b"accept", b"")
 
@@ -74,7 +88,8 @@ class QueryWire:
         if name is None or self._http.method not in ("GET", "POST"):
             raise NoAction
         path = query.path_of(target).decode("utf-8", "replace").strip("/")
-        candidates = [services[signed_for]] if signed_for in services else list(services.values())
+        known = services.by_name
+        candidates = [known[signed_for]] if signed_for in known else list(known.values())
         service = next((service for service in candidates if name in service.operations), None)
         if service is None or (path and name in service.account_operations):
             raise unknown_action(name)

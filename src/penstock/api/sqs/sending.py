@@ -1,7 +1,6 @@
 """SendMessage and SendMessageBatch."""
 
 import hashlib
-import uuid
 from typing import Any
 
 from penstock.api.call import Call
@@ -9,6 +8,7 @@ from penstock.api.sqs.batch import Entries, run_batch
 from penstock.aws import sqs
 from penstock.core import content, naming
 from penstock.core.errors import ServiceError, invalid_parameter, invalid_value, missing_parameter
+from penstock.core.identifiers import random_uuid
 from penstock.core.message import NewMessage, Sent
 from penstock.core.queue import Queue
 
@@ -88,7 +88,7 @@ def compose(call: Call, queue: Queue, given: Any) -> NewMessage:
             "The request includes a parameter that is not valid for this queue type.",
         )
     return NewMessage(
-        id=str(uuid.uuid4()),
+        id=random_uuid(),
         body=given.MessageBody,
         size=content.size_of(given.MessageBody, attributes),
         sender=call.principal.user_id,
