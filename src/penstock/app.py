@@ -5,6 +5,7 @@ import json
 import os
 import resource
 import secrets
+import shlex
 import signal
 import sys
 from collections.abc import Iterator
@@ -147,7 +148,7 @@ class Server:
     def url(self) -> str:
         scheme = "https" if self.settings.tls_certificate else "http"
         host = self.settings.listen.host
-        return self.settings.public_url or f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.listener.port}"
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.listener.port}"
 
     def _messages_due(self, queue_id: int, at: int) -> None:
         if at <= self.clock.now():
@@ -195,7 +196,7 @@ class RootCredentials:
 
     def __init__(self, access_key: str, secret_key: str, file: Path) -> None:
         self.access_key, self.secret_key, self.file = access_key, secret_key, file
-        self.is_new = False
+        self.made_now = False
 
     @classmethod
     async def of(cls, settings: Settings, store: Store) -> "RootCredentials":
@@ -205,22 +206,23 @@ class RootCredentials:
             made = [f"AKIA{secrets.token_hex(8).upper()}", secrets.token_urlsafe(30)]
             access_key, secret_key = json.loads(await store.keep("root-key", json.dumps(made).encode()))
         credentials = cls(access_key, secret_key, settings.data / "credentials")
-        credentials.write()
+        credentials.made_now = credentials.write() and not settings.root_access_key
         return credentials
 
-    def write(self) -> None:
+    def write(self) -> bool:
+        """Whether the file did not say so already."""
         text = f"[default]\naws_access_key_id = {self.access_key}\naws_secret_access_key = {self.secret_key}\n"
         try:
             if self.file.read_text() == text:
-                return
+                return False
         except FileNotFoundError:
             pass
-        self.is_new = True
         partial = self.file.with_name("credentials.partial")
         partial.unlink(missing_ok=True)
         with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             file.write(text)
         partial.rename(self.file)
+        return True
 
 
 def _keys(settings: Settings, root: RootCredentials) -> Iterator[tuple[str, Key]]:
@@ -231,17 +233,20 @@ def _keys(settings: Settings, root: RootCredentials) -> Iterator[tuple[str, Key]
 
 
 def announce(settings: Settings, url: str, credentials: RootCredentials) -> None:
-    """What the person at the terminal needs to know. The secret is shown once, when it is new."""
+    """What the person at the terminal needs to know. A secret is shown once, when it has just been made."""
     lines = [f"Penstock {__version__} listens on {url}"]
     if settings.auth == "off":
         lines += ["", "AUTHENTICATION IS OFF: anyone who reaches this address can read and change everything."]
-    if credentials.is_new:
+    if credentials.made_now:
+        exports = {
+            "AWS_ENDPOINT_URL": settings.public_url or url,
+            "AWS_ACCESS_KEY_ID": credentials.access_key,
+            "AWS_SECRET_ACCESS_KEY": credentials.secret_key,
+            "AWS_REGION": settings.region,
+        }
         lines += [
             "",
-            f"  export AWS_ENDPOINT_URL={url}",
-            f"  export AWS_ACCESS_KEY_ID={credentials.access_key}",
-            f"  export AWS_SECRET_ACCESS_KEY={credentials.secret_key}",
-            f"  export AWS_REGION={settings.region}",
+            *(f"  export {name}={shlex.quote(value)}" for name, value in exports.items()),
             "",
             "  aws sqs create-queue --queue-name orders",
             "",
