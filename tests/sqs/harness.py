@@ -66,9 +66,7 @@ class Signer(SigV4Auth):
 
 
 class Presigner(Signer, SigV4QueryAuth):
-    """The same in the query of a URL, which is good for a minute."""
-
-    _expires = 60
+    """The same in the query of a URL, which is good for an hour."""
 
 
 class World:

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from penstock.api.gateway import Addresses
+from penstock.core.limits import Limits
 
 from .clients import Client, QueryClient, check_request_id
-from .harness import ACCOUNT, HOST, ROOT, Queue, World, done, make, refused, row
+from .harness import ACCOUNT, HOST, ROOT, STRANGER, Queue, World, done, make, refused, row
 
 AS_JSON = {"Accept": "application/json"}
 
@@ -181,4 +182,27 @@ async def test_who_guesses_too_fast_is_throttled(world: World, client: Client) -
     assert codes[-1] == "RequestThrottled"
     await refused(client, "RequestThrottled", "Request is throttled.", "ListQueues")
     world.advance(2)
+    done(await client.call("ListQueues"))
+
+
+@row(144, differs=True)
+@pytest.mark.parametrize("settings", [{"limits": Limits(max_requests_per_second_per_queue=3)}])
+async def test_a_queue_that_is_asked_too_often_is_throttled_alone(world: World, client: Client) -> None:
+    queue, other = await make(client, "orders"), await make(client, "other")
+    for _ in range(2):
+        await queue.send()
+    await queue.refuses("RequestThrottled", "Request is throttled.", "SendMessage", MessageBody="m")
+    await other.send()
+    world.advance(1)
+    assert await queue.counts() == (2, 0, 0)
+
+
+@row(144, differs=True)
+@pytest.mark.parametrize("settings", [{"limits": Limits(max_requests_per_second_per_account=3)}])
+async def test_an_account_that_asks_too_often_is_throttled_alone(world: World, client: Client) -> None:
+    for _ in range(3):
+        done(await client.call("ListQueues"))
+    await refused(client, "RequestThrottled", "Request is throttled.", "ListQueues")
+    done(await world.client(client.protocol, STRANGER).call("ListQueues"))
+    world.advance(1)
     done(await client.call("ListQueues"))
