@@ -248,7 +248,7 @@ def announce(settings: Settings, url: str, credentials: RootCredentials) -> None
             "",
             *(f"  export {name}={shlex.quote(value)}" for name, value in exports.items()),
             "",
-            "  aws sqs create-queue --queue-name orders",
+            "  aws sqs create-queue --queue-name orders --endpoint-url $AWS_ENDPOINT_URL",
             "",
             f"The key is kept in {credentials.file}, readable by its owner alone.",
         ]

@@ -213,19 +213,16 @@ class Life(RuleBasedStateMachine):
         name = self.name(place)
         if not self.there(name):
             return
-        dead = self.settings[name].dead
-        before = self.ids_in(dead)
+        before = self.ids_in(name)
         messages = self.run(self.store.receive(self.ids[name], Receive(limit, visibility), self.now))
-        choice = [m.id for m in messages], self.ids_in(dead) - before
+        choice = [m.id for m in messages], before - self.ids_in(name)
         rows = self.model.receive(name, limit, visibility, choice)
         assert [m.id for m in messages] == [r.id for r in rows]
         for message, row in zip(messages, rows, strict=True):
             self.check_delivery(message, row)
             self.claims.append(Claim(name, message.claim, (row.arrival, row.deliveries)))
 
-    def ids_in(self, name: str | None) -> set[str]:
-        if name not in self.model.queues:
-            return set()
+    def ids_in(self, name: str) -> set[str]:
         return {m.id for m in self.run(self.store.peek(self.ids[name], 10_000, b"", self.now))}
 
     def check_delivery(self, message: Message, row: Row) -> None:

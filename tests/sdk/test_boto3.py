@@ -110,9 +110,7 @@ def refusals(tell: Teller) -> dict[str, Callable[[], Any]]:
     fifo = tell.create("strict.fifo", FifoQueue="true")
     letter = {"QueueUrl": url, "MessageBody": "m"}
     entry = {"Id": "a", "MessageBody": "m"}
-    tell.send(url, "m")
-    (visible,) = tell.receive(url, VisibilityTimeout=0)
-    late = {"QueueUrl": url, "ReceiptHandle": visible["ReceiptHandle"], "VisibilityTimeout": 5}
+    listed = {"many": {"DataType": "String", "StringListValues": ["a", "b"]}}
 
     def batch(*entries: dict[str, str]) -> Callable[[], Any]:
         return lambda: sqs.send_message_batch(QueueUrl=url, Entries=entries)
@@ -129,7 +127,7 @@ def refusals(tell: Teller) -> dict[str, Callable[[], Any]]:
         "BatchEntryIdsNotDistinct": batch(entry, entry),
         "InvalidBatchEntryId": batch(entry | {"Id": "a b"}),
         "BatchRequestTooLong": batch(*({"Id": str(n), "MessageBody": "m" * 600_000} for n in range(2))),
-        "MessageNotInflight": lambda: sqs.change_message_visibility(**late),
+        "UnsupportedOperation": lambda: sqs.send_message(**letter, MessageAttributes=listed),
         "ResourceNotFoundException": lambda: sqs.start_message_move_task(SourceArn=f"{tell.arn(fifo)}-nowhere"),
     }
 

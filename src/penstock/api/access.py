@@ -6,6 +6,7 @@ account, anything else as the root account.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from penstock.aws.http import HttpRequest
 from penstock.aws.signature import Signature, Verifier, read
@@ -22,8 +23,7 @@ class Key:
     principal: Principal
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(NamedTuple):
     """`service` is the one the signature was made for; empty without a signature."""
 
     principal: Principal

@@ -1,18 +1,13 @@
-"""What the server counts and times, for Prometheus. Gauges of queues are read when somebody looks."""
+"""What the server counts and times, for Prometheus. Numbers are kept in plain lists, which every request pays for, and
+are put into words when somebody looks; gauges of queues are read then, too."""
 
+from bisect import bisect_left
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
 
-from prometheus_client import (
-    CollectorRegistry,
-    Counter,
-    Gauge,
-    Histogram,
-    disable_created_metrics,
-    generate_latest,
-)
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from penstock.api.call import Site
@@ -21,63 +16,88 @@ from penstock.core.queue import Counts, Queue
 
 SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30)
 CHANGES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+OF_A_QUEUE = ["region", "account", "queue"]
+
+
+class Histogram:
+    def __init__(self, bounds: tuple[float, ...]) -> None:
+        self._bounds, self._buckets, self._sum = bounds, [0] * (len(bounds) + 1), 0.0
+
+    def add(self, value: float) -> None:
+        self._buckets[bisect_left(self._bounds, value)] += 1
+        self._sum += value
+
+    def write(self, family: HistogramMetricFamily, labels: list[str]) -> None:
+        names, total, buckets = [*map(str, self._bounds), "+Inf"], 0, []
+        for name, number in zip(names, self._buckets, strict=True):
+            total += number
+            buckets.append((name, total))
+        family.add_metric(labels, buckets, self._sum)
 
 
 class Metrics:
     def __init__(self) -> None:
-        disable_created_metrics()  # type: ignore[no-untyped-call]
-        self._registry = CollectorRegistry()
-        requests = Counter("penstock_requests", "Requests answered.", ["action", "result"], registry=self._registry)
-        seconds = Histogram(
-            "penstock_request_seconds", "Time to answer.", ["action"], registry=self._registry, buckets=SECONDS
-        )
-        self._requests, self._seconds = cache(requests.labels), cache(seconds.labels)
-        self._changes = Histogram(
-            "penstock_commit_changes", "Changes that shared a commit.", registry=self._registry, buckets=CHANGES
-        )
-        self._commit_seconds = Histogram(
-            "penstock_commit_seconds", "Time of a commit to disk.", registry=self._registry, buckets=SECONDS
-        )
-        self._connections = Gauge("penstock_connections", "Open client connections.", registry=self._registry)
+        self.requests: Counter[tuple[str, str]] = Counter()
+        self.request_seconds: defaultdict[str, Histogram] = defaultdict(lambda: Histogram(SECONDS))
+        self.commit_changes, self.commit_seconds = Histogram(CHANGES), Histogram(SECONDS)
+        self.open_connections = 0
 
     def request(self, action: str, result: str, seconds: float) -> None:
-        self._requests(action, result).inc()
-        self._seconds(action).observe(seconds)
+        self.requests[action, result] += 1
+        self.request_seconds[action].add(seconds)
 
     def commit(self, changes: int, seconds: float) -> None:
-        self._changes.observe(changes)
-        self._commit_seconds.observe(seconds)
+        self.commit_changes.add(changes)
+        self.commit_seconds.add(seconds)
 
     def connections(self, number: int) -> None:
-        self._connections.set(number)
+        self.open_connections = number
 
     async def page(self, site: Site) -> bytes:
-        now = site.clock.now()
-        depths = []
+        now, depths = site.clock.now(), []
         for queue in await site.store.all_queues():
             with suppress(QueueGone):
                 depths.append((queue, await site.store.counts(queue.id, now)))
-        gauges = CollectorRegistry()
-        gauges.register(_Queues(depths, len(site.room), now))
-        return generate_latest(self._registry) + generate_latest(gauges)
+        registry = CollectorRegistry(auto_describe=False)
+        registry.register(_Page(self, depths, len(site.room), now))
+        return generate_latest(registry)
 
 
-class _Queues(Collector):
-    def __init__(self, depths: list[tuple[Queue, Counts]], waiters: int, now: int) -> None:
-        self._depths, self._waiters, self._now = depths, waiters, now
+class _Page(Collector):
+    """Everything there is to tell at one moment."""
+
+    def __init__(self, metrics: Metrics, depths: list[tuple[Queue, Counts]], waiters: int, now: int) -> None:
+        self._metrics, self._depths, self._waiters, self._now = metrics, depths, waiters, now
 
     def collect(self) -> Iterator[Metric]:
-        labels = ["region", "account", "queue"]
-        messages = GaugeMetricFamily("penstock_queue_messages", "Messages in a queue.", labels=[*labels, "state"])
-        size = GaugeMetricFamily("penstock_queue_bytes", "Bytes of messages in a queue.", labels=labels)
-        age = GaugeMetricFamily("penstock_queue_oldest_seconds", "Age of a queue's oldest message.", labels=labels)
+        metrics = self._metrics
+        requests = CounterMetricFamily("penstock_requests", "Requests answered.", labels=["action", "result"])
+        for labels, number in metrics.requests.items():
+            requests.add_metric(list(labels), number)
+        yield requests
+        seconds = HistogramMetricFamily("penstock_request_seconds", "Time to answer a request.", labels=["action"])
+        for action, histogram in metrics.request_seconds.items():
+            histogram.write(seconds, [action])
+        yield seconds
+        for name, words, histogram in (
+            ("penstock_commit_changes", "Changes that shared a commit.", metrics.commit_changes),
+            ("penstock_commit_seconds", "Time of a commit to disk.", metrics.commit_seconds),
+        ):
+            family = HistogramMetricFamily(name, words, labels=[])
+            histogram.write(family, [])
+            yield family
+        yield GaugeMetricFamily("penstock_connections", "Open client connections.", value=metrics.open_connections)
+        yield GaugeMetricFamily("penstock_waiters", "Long polls parked.", value=self._waiters)
+        yield from self._queues()
+
+    def _queues(self) -> Iterator[Metric]:
+        messages = GaugeMetricFamily("penstock_queue_messages", "Messages in a queue.", labels=[*OF_A_QUEUE, "state"])
+        size = GaugeMetricFamily("penstock_queue_bytes", "Bytes of messages in a queue.", labels=OF_A_QUEUE)
+        age = GaugeMetricFamily("penstock_queue_oldest_seconds", "Age of a queue's oldest message.", labels=OF_A_QUEUE)
         for queue, counts in self._depths:
             states = {"visible": counts.visible, "in_flight": counts.in_flight, "delayed": counts.delayed}
             for state, number in states.items():
                 messages.add_metric([*queue.key, state], number)
             size.add_metric(list(queue.key), counts.bytes)
             age.add_metric(list(queue.key), 0 if counts.oldest is None else (self._now - counts.oldest) / 1000)
-        yield messages
-        yield size
-        yield age
-        yield GaugeMetricFamily("penstock_waiters", "Long polls parked.", value=self._waiters)
+        yield from (messages, size, age)

@@ -95,14 +95,16 @@ def _may_repeat(request: msgspec.Struct, body: bytes) -> bool:
 
 
 def _keys(value: Any) -> int:
-    if isinstance(value, msgspec.Struct):
-        members = [part for name in value.__struct_fields__ if (part := getattr(value, name)) is not None]
-        return len(members) + sum(map(_keys, members))
-    if type(value) is dict:
-        return len(value) + sum(map(_keys, value.values()))
-    if type(value) is list:
+    """The number of keys in what was decoded, at every level."""
+    kind = type(value)
+    if kind is str or kind is int or kind is bool or kind is bytes:
+        return 0
+    if kind is list:
         return sum(map(_keys, value))
-    return 0
+    if kind is dict:
+        return len(value) + sum(map(_keys, value.values()))
+    members = [member for member in msgspec.structs.astuple(value) if member is not None]
+    return len(members) + sum(map(_keys, members))
 
 
 def _refuse_repeats(body: bytes) -> None:

@@ -228,7 +228,7 @@ def merged(current: Mapping[str, str], change: Mapping[str, str]) -> Attributes:
     result = dict(current) | dict(change)
     if change.get("SqsManagedSseEnabled") == "true":
         result["KmsMasterKeyId"] = ""
-    elif "KmsMasterKeyId" in change:
+    elif change.get("KmsMasterKeyId"):
         result["SqsManagedSseEnabled"] = "false"
     if not result.get("KmsMasterKeyId"):
         result.pop("KmsDataKeyReusePeriodSeconds", None)
@@ -275,7 +275,8 @@ def described(queue: Queue, counts: Counts) -> Attributes:
 def difference(queue: Queue, wanted: Mapping[str, str]) -> str | None:
     """The first of the wanted attributes that the queue has with another value."""
     has = effective(queue)
-    return next((name for name, value in wanted.items() if has.get(name, "") != value), None)
+    unused = set() if has.get("KmsMasterKeyId") else {"KmsDataKeyReusePeriodSeconds"}
+    return next((n for n, value in wanted.items() if n not in unused and has.get(n, "") != value), None)
 
 
 def allows_source(target: Queue, source: QueueKey) -> bool:

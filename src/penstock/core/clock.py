@@ -20,15 +20,20 @@ class Clock(Protocol):
         ...
 
 
+def _steady() -> int:
+    """Never steps, and goes on while the machine sleeps where the system has such a clock."""
+    return time.clock_gettime_ns(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+
+
 class AnchoredClock:
     PAYBACK = 100
 
     def __init__(
         self,
         wall: Callable[[], int] = time.time_ns,
-        monotonic: Callable[[], int] = time.monotonic_ns,
+        monotonic: Callable[[], int] = _steady,
     ) -> None:
-        self._wall, self._monotonic = wall, monotonic
+        self._wall, self._monotonic, self._unpaid = wall, monotonic, 0
         self._read_at = monotonic() // 1_000_000
         self._now = self.wall()
 
@@ -45,7 +50,7 @@ class AnchoredClock:
         if passed > 0:
             self._read_at = read_at
             drift = self.wall() - (self._now + passed)
-            room = passed // self.PAYBACK
+            room, self._unpaid = divmod(self._unpaid + passed, self.PAYBACK)
             self._now += passed + max(-room, min(room, drift))
         return self._now
 

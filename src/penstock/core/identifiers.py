@@ -1,12 +1,23 @@
 """Random identifiers."""
 
+from collections.abc import Iterator
 from secrets import token_bytes
+
+DRAWN_AT_ONCE = 256
 
 
 def random_uuid() -> str:
-    """A version 4 UUID as text; the standard library's takes five times as long, and every request needs one."""
-    raw = bytearray(token_bytes(16))
-    raw[6] = raw[6] & 0x0F | 0x40
-    raw[8] = raw[8] & 0x3F | 0x80
-    text = raw.hex()
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+    """A version 4 UUID as text. Every request and every message needs one, so the system is asked for many at once."""
+    text = next(_random)
+    return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{_VARIANT[text[16]]}{text[17:20]}-{text[20:]}"
+
+
+def _draw() -> Iterator[str]:
+    while True:
+        drawn = token_bytes(16 * DRAWN_AT_ONCE).hex()
+        for start in range(0, len(drawn), 32):
+            yield drawn[start : start + 32]
+
+
+_random = _draw()
+_VARIANT = {digit: "89ab"[int(digit, 16) % 4] for digit in "0123456789abcdef"}

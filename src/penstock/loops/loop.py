@@ -7,6 +7,7 @@ from typing import Protocol
 import structlog
 
 from penstock.core.clock import Clock
+from penstock.core.errors import Unavailable
 
 log = structlog.get_logger("penstock")
 
@@ -57,6 +58,9 @@ class Loop:
         now = self._clock.now()
         try:
             return await self._service.run_once(now)
+        except Unavailable as error:
+            log.warning("background service waits for the store", service=self._service.name, reason=str(error))
+            return now + PAUSE_AFTER_ERROR_MS
         except Exception:
             log.exception("background service failed", service=self._service.name)
             return now + PAUSE_AFTER_ERROR_MS

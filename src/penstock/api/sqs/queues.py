@@ -27,8 +27,7 @@ async def create_queue(call: Call, request: sqs.CreateQueueRequest) -> sqs.Creat
         await _check_not_deleted_recently(call, key)
         settled = attributes.merged({"FifoQueue": "true"} if fifo else {}, wanted)
         queue = await call.site.store.create_queue(key, settled, tags, call.now())
-    different = attributes.difference(queue, wanted)
-    if different:
+    elif different := attributes.difference(queue, wanted):
         raise ServiceError(
             "QueueNameExists",
             f"A queue already exists with the same name and a different value for attribute {different}",

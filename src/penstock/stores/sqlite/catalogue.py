@@ -14,7 +14,7 @@ from penstock.core.fairness import RecentWork
 from penstock.core.queue import Queue, QueueKey
 from penstock.stores.sqlite.database import Database
 
-READY, IN_FLIGHT, DELAYED = 0, 1, 2
+READY, IN_FLIGHT, DELAYED, DAMAGED = 0, 1, 2, 3
 UNKNOWN_AGE = 0
 
 
@@ -41,6 +41,7 @@ class Catalogue:
     def __init__(self, db: Database) -> None:
         self._db = db
         self._dirty: set[int] = set()
+        self._restructured = False
         self.by_id: dict[int, Entry] = {}
         self.by_key: dict[QueueKey, Entry] = {}
         self.by_shelf: dict[int, Entry] = {}
@@ -48,15 +49,28 @@ class Catalogue:
 
     def load(self) -> None:
         self.__init__(self._db)  # type: ignore[misc]
-        groups = dict(self._db.execute("SELECT shelf, count(*) FROM message_group GROUP BY shelf"))
         for row in self._db.execute(
             "SELECT id, region, account, name, attributes, tags, created, modified, purged, shelf,"
-            " ready, in_flight, delayed, bytes FROM queue"
+            " ready, in_flight, delayed, bytes, groups FROM queue"
         ):
-            queue_id, region, account, name, attributes, tags, created, modified, purged, shelf, *counts, size = row
+            queue_id, region, account, name, attributes, tags, created, modified, purged, shelf, *counters = row
             key = QueueKey(region, account, name)
             queue = Queue(queue_id, key, json.loads(attributes), json.loads(tags), created, modified)
-            self._enter(Entry(queue, shelf, counts, size, purged, groups.get(shelf, 0)))
+            *counts, size, groups = counters
+            self._enter(Entry(queue, shelf, [*counts, 0], size, purged, groups))
+
+    def load_again(self) -> None:
+        """After a rollback: the counters of the queues that were touched, or everything if queues came or went."""
+        if self._restructured:
+            return self.load()
+        for queue_id in self._dirty:
+            row = self._db.execute(
+                "SELECT ready, in_flight, delayed, bytes, groups FROM queue WHERE id=?", (queue_id,)
+            ).get
+            entry = self.by_id[queue_id]
+            *counts, entry.bytes, entry.groups = row
+            entry.counts, entry.oldest = [*counts, 0], UNKNOWN_AGE
+        return self._dirty.clear()
 
     def live(self, queue_id: int) -> Entry:
         entry = self.by_id.get(queue_id)
@@ -71,15 +85,17 @@ class Catalogue:
         for queue_id in self._dirty:
             if entry := self.by_id.get(queue_id):
                 self._db.execute(
-                    "UPDATE queue SET ready=?, in_flight=?, delayed=?, bytes=? WHERE id=?",
-                    (*entry.counts, entry.bytes, queue_id),
+                    "UPDATE queue SET ready=?, in_flight=?, delayed=?, bytes=?, groups=? WHERE id=?",
+                    (*entry.counts[:DAMAGED], entry.bytes, entry.groups, queue_id),
                 )
         self._dirty.clear()
+        self._restructured = False
 
     def create(self, key: QueueKey, attributes: dict[str, str], tags: dict[str, str], now: int) -> Queue:
         if existing := self.by_key.get(key):
             return existing.queue
         shelf = self._new_shelf()
+        self._restructured = True
         self._db.execute(
             "INSERT INTO queue (region, account, name, attributes, tags, created, modified, shelf)"
             " VALUES (?,?,?,?,?,?,?,?)",
@@ -87,11 +103,12 @@ class Catalogue:
         )
         queue_id = self._db.execute("SELECT last_insert_rowid()").get
         queue = Queue(queue_id, key, attributes, tags, now, now)
-        self._enter(Entry(queue, shelf, [0, 0, 0], 0, None, 0, oldest=float("inf")))
+        self._enter(Entry(queue, shelf, [0] * 4, 0, None, 0, oldest=float("inf")))
         return queue
 
     def alter(self, entry: Entry, attributes: dict[str, str], tags: dict[str, str], now: int) -> None:
         old, queue_id = entry.queue, entry.queue.id
+        self._restructured = True
         modified = now if attributes != old.attributes else old.modified
         self._db.execute(
             "UPDATE queue SET attributes=?, tags=?, modified=? WHERE id=?",
@@ -103,6 +120,7 @@ class Catalogue:
 
     def delete(self, queue_id: int, now: int) -> None:
         entry = self.live(queue_id)
+        self._restructured = True
         self._db.execute("INSERT INTO litter VALUES (?)", (entry.shelf,))
         self._db.execute("INSERT OR REPLACE INTO tombstone VALUES (?,?,?,?)", (*entry.queue.key, now))
         self._db.execute("DELETE FROM queue WHERE id=?", (queue_id,))
@@ -112,10 +130,11 @@ class Catalogue:
     def purge(self, queue_id: int, now: int) -> Entry:
         """Give the queue an empty shelf; the old one becomes litter."""
         entry = self.live(queue_id)
+        self._restructured = True
         self._db.execute("INSERT INTO litter VALUES (?)", (entry.shelf,))
         del self.by_shelf[entry.shelf]
         entry.shelf, entry.purged = self._new_shelf(), now
-        entry.counts, entry.bytes, entry.groups, entry.oldest = [0, 0, 0], 0, 0, float("inf")
+        entry.counts, entry.bytes, entry.groups, entry.oldest = [0] * 4, 0, 0, float("inf")
         self.by_shelf[entry.shelf] = entry
         self._db.execute("UPDATE queue SET shelf=?, purged=? WHERE id=?", (entry.shelf, now, queue_id))
         self.touch(entry)

@@ -10,6 +10,7 @@ and recover through the log at its next start.
 """
 
 import asyncio
+import contextlib
 import fcntl
 import os
 from collections.abc import Callable
@@ -28,6 +29,7 @@ T = TypeVar("T")
 MIGRATIONS = Path(__file__).with_name("migrations")
 REFUSALS = (QueueGone, TooManyInFlight)
 """What a change may raise before it has written anything."""
+FATAL = (apsw.IOError, apsw.CorruptError, apsw.NotADBError, apsw.CantOpenError, apsw.ReadOnlyError)
 
 
 class Database:
@@ -66,20 +68,24 @@ class Database:
         self._lock = None
 
     async def write(self, change: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Apply a change and return its result once it is on disk (at once, if it changed nothing)."""
-        self._begin()
-        before = self._connection.total_changes()
+        """Apply a change and return its result once it is on disk, with everything that it may have seen: what one
+        caller changed and another only found is acknowledged to both by the same commit."""
         try:
+            self._begin()
+            before = self._connection.total_changes()
             result = change(*args, **kwargs)
         except REFUSALS:
             raise
         except apsw.FullError as error:
             self._roll_back(error)
             raise Unavailable("The disk is full.") from error
+        except FATAL as error:
+            self._fail(error)
+            raise Unavailable("The disk failed.") from error
         except BaseException as error:
             self._roll_back(error)
             raise
-        if self._connection.total_changes() != before:
+        if self._waiting or self._connection.total_changes() != before:
             written = asyncio.get_running_loop().create_future()
             self._waiting.append(written)
             await written
@@ -98,15 +104,16 @@ class Database:
         try:
             self._before_commit()
             self.execute("COMMIT")
-        except BaseException as error:
+        except apsw.FullError as error:
             self._roll_back(error)
-            if not isinstance(error, apsw.FullError):
-                self._on_fatal(error)
+            return
+        except BaseException as error:
+            self._fail(error)
             return
         self._in_transaction = False
-        self.disk_full = False
         waiting, self._waiting = self._waiting, []
         if waiting:
+            self.disk_full = False
             self.on_commit(len(waiting), perf_counter() - started)
         for written in waiting:
             if not written.done():
@@ -114,11 +121,30 @@ class Database:
 
     def _roll_back(self, error: BaseException) -> None:
         """Undo the whole batch: none of it has been acknowledged."""
-        self.disk_full = isinstance(error, apsw.FullError)
         self._in_transaction = False
-        if not self._connection.getautocommit():
-            self.execute("ROLLBACK")
-        self._after_rollback()
+        self._tell_all(error)
+        try:
+            if not self._connection.getautocommit():
+                self.execute("ROLLBACK")
+            if isinstance(error, apsw.FullError):
+                self.disk_full = True
+                self._reuse_log()
+            self._after_rollback()
+        except apsw.Error as worse:
+            self._fail(worse)
+
+    def _reuse_log(self) -> None:
+        """Changes can go on in the space that the log has already, once what is in it is in the database."""
+        with contextlib.suppress(apsw.FullError):
+            self.execute("PRAGMA wal_checkpoint(RESTART)").fetchall()
+
+    def _fail(self, error: BaseException) -> None:
+        """Nobody knows what is on the disk: tell everyone, and stop."""
+        self._in_transaction = False
+        self._tell_all(error)
+        self._on_fatal(error)
+
+    def _tell_all(self, error: BaseException) -> None:
         waiting, self._waiting = self._waiting, []
         for written in waiting:
             if not written.done():

@@ -4,6 +4,9 @@ import math
 import struct
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
+
+import structlog
 
 from penstock.core.message import Message
 from penstock.core.store import ATTEMPT_MS, Receive, TooManyInFlight
@@ -13,8 +16,10 @@ from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.dead_letters import DeadLetters
 from penstock.stores.sqlite.groups import Groups
 from penstock.stores.sqlite.lines import Lines
-from penstock.stores.sqlite.payloads import Payloads
+from penstock.stores.sqlite.payloads import Damaged, Payloads
 from penstock.stores.sqlite.shelves import COLUMNS, Card, Shelves
+
+log = structlog.get_logger("penstock")
 
 BURIED_AT_ONCE = 100
 
@@ -40,15 +45,25 @@ class Delivery:
             if entry.queue.fifo:
                 return []
             raise TooManyInFlight
-        chosen = self._choose(entry, min(ask.limit, room), now)
         due = now + ask.visibility_seconds * 1000 if ask.visibility_seconds else None
-        delivered = [self._shelves.deliver(entry, card, due, now) for card in chosen]
+        messages: list[Message] = []
+        delivered: list[Card] = []
+        for card in self._choose(entry, min(ask.limit, room), now):
+            counted = card.received_again(now)
+            try:
+                messages.append(self._message(entry, counted))
+            except Damaged as damage:
+                log.error("message set aside", queue=entry.queue.arn, reason=str(damage))
+                self._shelves.set_aside(entry, card, now)
+                continue
+            self._shelves.deliver(entry, counted, due, now)
+            delivered.append(counted)
         for group, number in Counter(card.group for card in delivered if card.group).items():
             hidden = number if due else 0
             self._groups.update(entry, group, now, ready=-hidden, in_flight=hidden)
         if repeatable and delivered:
             self._remember(entry, ask, delivered, now)
-        return [self._message(entry, card) for card in delivered]
+        return messages
 
     def _choose(self, entry: Entry, limit: int, now: int) -> list[Card]:
         """The next messages to hand out; those that were received too often go to the dead-letter queue instead."""
@@ -65,6 +80,8 @@ class Delivery:
         if target:
             for card in dead:
                 self._dead_letters.bury(entry, card, target, now)
+        if len(dead) == BURIED_AT_ONCE:
+            self._shelves.expect(entry, now)
         return chosen
 
     def peek(self, queue_id: int, limit: int, after: bytes, now: int) -> list[Message]:
@@ -76,9 +93,11 @@ class Delivery:
             " ORDER BY enqueued, number LIMIT ?",
             (entry.shelf, last.enqueued, last.number, now - entry.retention_ms, limit),
         ).fetchall()
-        messages = [self._message(entry, Card(*row)) for row in rows]
-        for message in messages:
-            message.claim += PEEKED
+        messages = []
+        for row in rows:
+            with suppress(Damaged):
+                messages.append(self._message(entry, Card(*row)))
+                messages[-1].claim += PEEKED
         return messages
 
     def _message(self, entry: Entry, card: Card) -> Message:

@@ -1,6 +1,6 @@
 """The part of a message that does not change while it lies in a queue: body, attributes, identity.
 
-A checksum is written with every body and compared on every read: a damaged body is never handed out.
+A checksum is written with every message and compared on every read: a damaged one is never handed out.
 """
 
 import zlib
@@ -17,7 +17,7 @@ _unpack = msgspec.msgpack.Decoder().decode
 
 
 class Damaged(Exception):
-    """A body read from the disk is not the one that was written."""
+    """What is read from the disk is not what was written."""
 
 
 class Payloads:
@@ -25,19 +25,25 @@ class Payloads:
         self._db = db
 
     def add(self, number: int, message: NewMessage, sequence: int | None, now: int) -> None:
+        attributes = _pack(message.attributes) if message.attributes else None
         self._db.execute(
             f"INSERT INTO payload (number, {_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
             (
-                number, packed_id(message.id), message.body, _checksum(message.body), message.sender, now,
-                _pack(message.attributes) if message.attributes else None, message.trace, message.group,
-                message.deduplication_id, sequence, None,
+                number, packed_id(message.id), message.body,
+                _checksum(message.body, attributes, message.trace, message.group), message.sender, now,
+                attributes, message.trace, message.group, message.deduplication_id, sequence, None,
             ),
         )  # fmt: skip
 
     def read(self, card: Card, claim: bytes) -> Message:
-        row = self._db.execute(f"SELECT {_COLUMNS} FROM payload WHERE number=?", (card.number,)).get
+        try:
+            row = self._db.execute(f"SELECT {_COLUMNS} FROM payload WHERE number=?", (card.number,)).get
+        except UnicodeDecodeError:
+            row = None
+        if row is None:
+            raise Damaged(f"message number {card.number} has no readable payload")
         identity, body, checksum, sender, sent, attributes, trace, group, deduplication, sequence, source = row
-        if _checksum(body) != checksum:
+        if _checksum(body, attributes, trace, group) != checksum:
             raise Damaged(f"message {readable_id(identity)} fails its checksum")
         return Message(
             id=readable_id(identity), body=body, sender=sender, sent=sent, receive_count=card.receives, claim=claim,
@@ -78,5 +84,10 @@ def _attributes(packed: bytes) -> Attributes:
     return {name: Attribute(*pair) for name, pair in _unpack(packed).items()}
 
 
-def _checksum(body: str) -> int:
-    return zlib.crc32(body.encode())
+def _checksum(body: str, attributes: bytes | None, trace: str | None, group: str | None) -> int:
+    """Over what a receiver is given and nobody may change."""
+    checksum = zlib.crc32(body.encode())
+    for part in (attributes, trace, group):
+        if part is not None:
+            checksum = zlib.crc32(part.encode() if isinstance(part, str) else part, checksum)
+    return checksum

@@ -7,7 +7,7 @@ import math
 from typing import NamedTuple
 
 from penstock.core.store import Listener
-from penstock.stores.sqlite.catalogue import DELAYED, IN_FLIGHT, READY, Catalogue, Entry
+from penstock.stores.sqlite.catalogue import DAMAGED, DELAYED, IN_FLIGHT, READY, Catalogue, Entry
 from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.groups import Groups
 
@@ -32,6 +32,9 @@ class Card(NamedTuple):
     receives: int = 0
     first_received: int | None = None
     received: int | None = None
+
+    def received_again(self, now: int) -> "Card":
+        return self._replace(receives=self.receives + 1, first_received=self.first_received or now, received=now)
 
 
 class Shelves:
@@ -61,7 +64,7 @@ class Shelves:
         entry.oldest = min(entry.oldest, card.enqueued)
         if card.group:
             self._groups.update(entry, card.group, now, messages=1, ready=int(card.state == READY))
-        self._expect(entry, card.due or now)
+        self.expect(entry, card.due or now)
 
     def take_off(self, entry: Entry, card: Card, now: int) -> None:
         """A message leaves a queue's shelf, for another or for good."""
@@ -105,11 +108,22 @@ class Shelves:
         self._count(entry, IN_FLIGHT, +1)
         if card.group and card.state == READY:
             self._groups.update(entry, card.group, now, ready=-1, in_flight=1)
-        self._expect(entry, due)
+        self.expect(entry, due)
 
-    def deliver(self, entry: Entry, card: Card, due: int | None, now: int) -> Card:
+    def set_aside(self, entry: Entry, card: Card, now: int) -> None:
+        """A message that cannot be read is handed out to nobody; it goes when its retention ends."""
+        self._db.execute(
+            f"UPDATE message SET state=?, place=NULL, due=NULL WHERE {KEY}",
+            (DAMAGED, entry.shelf, card.enqueued, card.number),
+        )
+        self._count(entry, card.state, -1)
+        self._count(entry, DAMAGED, +1)
+        if card.group:
+            self._groups.update(entry, card.group, now, ready=-1)
+        self.expect(entry, now)
+
+    def deliver(self, entry: Entry, card: Card, due: int | None, now: int) -> None:
         """Ready → in flight, or ready still and at the back if it is not to be hidden. The caller tells the group."""
-        card = card._replace(receives=card.receives + 1, first_received=card.first_received or now, received=now)
         place, shown = (card.place, now) if entry.queue.fifo else (None if due else now, None)
         self._db.execute(
             "UPDATE message SET state=?, place=?, shown=?, due=?, receives=?, first_received=?, received=?"
@@ -122,8 +136,7 @@ class Shelves:
         if due:
             self._count(entry, READY, -1)
             self._count(entry, IN_FLIGHT, +1)
-        self._expect(entry, due or now)
-        return card
+        self.expect(entry, due or now)
 
     # Time
 
@@ -170,10 +183,10 @@ class Shelves:
         for enqueued, number in rows:
             due = enqueued + entry.queue.delay_seconds * 1000
             self._db.execute(f"UPDATE message SET due=? WHERE {KEY}", (due, entry.shelf, enqueued, number))
-            self._expect(entry, due)
+            self.expect(entry, due)
         self.catch_up(now)
 
-    def _expect(self, entry: Entry, at: int) -> None:
+    def expect(self, entry: Entry, at: int) -> None:
         """Something of this queue can be had from this time on."""
         self.next_due = min(self.next_due, at)
         self._notify(entry.queue.id, at)

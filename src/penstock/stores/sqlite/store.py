@@ -1,8 +1,11 @@
 """`SqliteStore`: the Store port over one SQLite file. What each change does is in the modules beside this one."""
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+
+import structlog
 
 from penstock.core.message import Message, NewMessage, Sent
 from penstock.core.move import MoveTask
@@ -25,7 +28,13 @@ COUNTED_AFTER = 20
 """Rounds of catching up before counting: counts are exact but in the worst of storms."""
 
 
+log = structlog.get_logger("penstock")
+
+
 def _stop(error: BaseException) -> None:
+    """What is on the disk is not known any more; the next start finds out from the log."""
+    log.critical("stopping: the disk failed", reason=str(error))
+    sys.stderr.flush()
     os._exit(70)
 
 
@@ -34,7 +43,7 @@ class SqliteStore:
 
     def __init__(self, path: Path, on_fatal: Callable[[BaseException], None] = _stop) -> None:
         self.path = path
-        self.database = Database(path, self._before_commit, self._load, on_fatal)
+        self.database = Database(path, self._before_commit, self._load_again, on_fatal)
         self._catalogue = Catalogue(self.database)
         db, catalogue, payloads = self.database, self._catalogue, Payloads(self.database)
         self._shelves = shelves = Shelves(db, catalogue, Groups(db), self._notify)
@@ -191,8 +200,15 @@ class SqliteStore:
 
     def _load(self) -> None:
         self._catalogue.load()
-        self._shelves.next_due = 0
         self._upkeep.load()
+        self._load_clocks()
+
+    def _load_again(self) -> None:
+        self._catalogue.load_again()
+        self._load_clocks()
+
+    def _load_clocks(self) -> None:
+        self._shelves.next_due = 0
         self._number = self._numbers_end = (
             self.database.execute("SELECT value FROM keepsake WHERE name='numbers'").get or 0
         )

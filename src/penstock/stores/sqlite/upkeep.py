@@ -13,6 +13,7 @@ from penstock.stores.sqlite.shelves import Shelves
 ROWS_AT_ONCE = 500
 QUEUES_AT_ONCE = 100
 FORGET_EVERY_MS = 60_000
+LOOK_FOR_SPACE_EVERY_MS = 1000
 TOMBSTONE_MS = 120_000
 
 
@@ -32,6 +33,9 @@ class Upkeep:
         heapq.heappush(self._checks, (0, entry.queue.id))
 
     def step(self, now: int) -> int:
+        if self._db.disk_full:
+            self._note_time(now)
+            return now + LOOK_FOR_SPACE_EVERY_MS
         self._shelves.catch_up(now)
         expiring = self._expire(now)
         littered = self._clear_litter()
@@ -40,6 +44,9 @@ class Upkeep:
             return now
         next_check = self._checks[0][0] if self._checks else math.inf
         return int(min(self._shelves.next_due, next_check, self._forget_at, now + FORGET_EVERY_MS))
+
+    def _note_time(self, now: int) -> None:
+        self._db.execute("INSERT OR REPLACE INTO keepsake VALUES ('time', ?)", (now,))
 
     def _expire(self, now: int) -> bool:
         for _ in range(QUEUES_AT_ONCE):
@@ -84,7 +91,7 @@ class Upkeep:
         """Drop deduplication ids, receive attempts and tombstones that are past their time."""
         if self._forget_at > now:
             return False
-        self._db.execute("INSERT OR REPLACE INTO keepsake VALUES ('time', ?)", (now,))
+        self._note_time(now)
         self._db.execute("DELETE FROM tombstone WHERE deleted<=?", (now - TOMBSTONE_MS,))
         more = False
         for table, key in (("deduplication", "shelf, scope, name"), ("attempt", "shelf, name")):

@@ -10,7 +10,7 @@ CREATE TABLE queue (
     created INTEGER NOT NULL, modified INTEGER NOT NULL, purged INTEGER,
     shelf INTEGER NOT NULL,
     ready INTEGER NOT NULL DEFAULT 0, in_flight INTEGER NOT NULL DEFAULT 0, delayed INTEGER NOT NULL DEFAULT 0,
-    bytes INTEGER NOT NULL DEFAULT 0,
+    bytes INTEGER NOT NULL DEFAULT 0, groups INTEGER NOT NULL DEFAULT 0,
     UNIQUE (region, account, name)
 );
 CREATE TABLE litter (shelf INTEGER PRIMARY KEY);
@@ -20,7 +20,7 @@ CREATE TABLE tombstone (
 ) WITHOUT ROWID;
 
 -- The part of a message that changes. Ordered by age, so that the table itself answers what is oldest.
---   state     0 ready, 1 in flight, 2 delayed
+--   state     0 ready, 1 in flight, 2 delayed, 3 damaged: set aside, never handed out
 --   place     in its line. Standard: the time since which it is visible, NULL while hidden. FIFO: its sequence number.
 --   shown     FIFO: when it became ready again after having been hidden
 --   due       when a hidden message becomes ready; NULL when ready

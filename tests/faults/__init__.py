@@ -1,0 +1,1 @@
+"""Kills, power cuts, sick disks, clocks that jump, races and hostile clients, judged by a history checker."""

@@ -1,0 +1,66 @@
+"""What must be true of a database file at rest, whoever was killed while writing it (I18).
+
+Each check is a query that finds nothing, or a PRAGMA that says "ok". The file is copied first: looking at a database
+whose server was killed would do the recovery that the server's next start is to do.
+"""
+
+import shutil
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+
+import apsw
+
+CHECKS = {
+    "a queue's counters are not what its shelf holds": """
+        SELECT name, ready, in_flight, delayed, bytes, held.* FROM queue LEFT JOIN (
+            SELECT shelf, sum(state=0) AS is_ready, sum(state=1) AS is_in_flight, sum(state=2) AS is_delayed,
+                sum(size) AS held FROM message GROUP BY shelf
+        ) AS held USING (shelf)
+        WHERE (ready, in_flight, delayed, bytes) IS NOT
+            (coalesce(is_ready, 0), coalesce(is_in_flight, 0), coalesce(is_delayed, 0), coalesce(held, 0))""",
+    "a message has no payload": "SELECT number FROM message WHERE number NOT IN (SELECT number FROM payload)",
+    "a payload has no message": "SELECT number FROM payload WHERE number NOT IN (SELECT number FROM message)",
+    "a payload is shared": "SELECT number FROM message GROUP BY number HAVING count(*) > 1",
+    "a message lies on a shelf that is nobody's": """
+        SELECT shelf, count(*) FROM message WHERE shelf NOT IN (SELECT shelf FROM queue UNION SELECT shelf FROM litter)
+        GROUP BY shelf""",
+    "a shelf is both in use and litter": "SELECT shelf FROM queue JOIN litter USING (shelf)",
+    "a state and a due time disagree": """
+        SELECT number FROM message JOIN queue USING (shelf)
+        WHERE state IN (0, 1, 2) AND (state = 0) != (due IS NULL)""",
+    "a group's counters are not what it holds": """
+        SELECT name, message_group.messages, message_group.ready, in_flight, held.* FROM message_group LEFT JOIN (
+            SELECT grp, count(*) AS n, sum(state=0) AS is_ready, sum(state=1) AS is_in_flight FROM message GROUP BY grp
+        ) AS held ON grp = id
+        WHERE shelf NOT IN (SELECT shelf FROM litter) AND (messages, ready, in_flight) IS NOT
+            (coalesce(n, 0), coalesce(is_ready, 0), coalesce(is_in_flight, 0))""",
+    "an empty group is kept": "SELECT name FROM message_group WHERE messages = 0",
+    "a message's group is not there": """
+        SELECT number FROM message WHERE grp != 0 AND shelf NOT IN (SELECT shelf FROM litter)
+            AND grp NOT IN (SELECT id FROM message_group)""",
+    "a number was given that is not set aside": """
+        SELECT max(number) AS highest FROM payload
+        HAVING highest > (SELECT value FROM keepsake WHERE name = 'numbers')""",
+}
+
+
+def faults_of(database: Path, scratch: Path) -> list[str]:
+    """Complaints about a database that nobody has open."""
+    copy = copied(database, scratch)
+    with closing(apsw.Connection(str(copy))) as connection:
+        found = [f"integrity: {row[0]}" for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
+        for complaint, query in CHECKS.items():
+            found += [f"{complaint}: {row}" for row in islice(connection.execute(query), 5)]
+    shutil.rmtree(copy.parent)
+    return found
+
+
+def copied(database: Path, scratch: Path) -> Path:
+    """The database and its log, as they lie there."""
+    target = scratch / "copy"
+    target.mkdir()
+    for file in database.parent.glob(f"{database.name}*"):
+        if not file.name.endswith((".lock", "-shm")):
+            shutil.copy(file, target)
+    return target / database.name

@@ -1,0 +1,99 @@
+"""The smallest SQS client there is: one connection, no signature, no retry, and the truth about what it knows.
+
+A call ends in a reply, in `Refused` (the server said no: nothing was changed) or in `Unknown` (no reply, or one that
+says the server failed: it may or may not have been done).
+"""
+
+import http.client
+import json
+from typing import Any
+
+from server_process import Server
+
+ACCOUNT = "000000000000"
+SECONDS = 30
+
+
+class Refused(Exception):
+    def __init__(self, status: int, code: str) -> None:
+        super().__init__(f"{status} {code}")
+        self.status, self.code = status, code
+
+
+class Unknown(Exception):
+    """Nobody knows whether the request was carried out."""
+
+
+class Failed(Unknown):
+    """A reply of the 500s."""
+
+    def __init__(self, status: int, code: str) -> None:
+        super().__init__(f"{status} {code}")
+        self.status, self.code = status, code
+
+
+class Client:
+    """Finds its server again after a restart: it asks for the address whenever it has to connect."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._connection: http.client.HTTPConnection | None = None
+
+    def url(self, queue: str) -> str:
+        return f"{self._server.url}/{ACCOUNT}/{queue}"
+
+    def call(self, action: str, queue: str = "", **params: Any) -> dict[str, Any]:
+        if queue:
+            params["QueueUrl"] = self.url(queue)
+        headers = {"X-Amz-Target": f"AmazonSQS.{action}", "Content-Type": "application/x-amz-json-1.0"}
+        status, body = self._exchange("POST", "/", json.dumps(params), headers)
+        if status >= 400:
+            code = json.loads(body)["__type"].partition("#")[2] or json.loads(body)["__type"]
+            raise (Failed if status >= 500 else Refused)(status, code)
+        reply: dict[str, Any] = json.loads(body) if body else {}
+        return reply
+
+    def get(self, path: str) -> tuple[int, str]:
+        status, body = self._exchange("GET", path)
+        return status, body.decode()
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _exchange(self, method: str, path: str, *request: Any) -> tuple[int, bytes]:
+        try:
+            if self._connection is None:
+                host = self._server.url.removeprefix("http://")
+                self._connection = http.client.HTTPConnection(host, timeout=SECONDS)
+            self._connection.request(method, path, *request)
+            reply = self._connection.getresponse()
+            return reply.status, reply.read()
+        except (OSError, http.client.HTTPException) as error:
+            self.close()
+            raise Unknown(repr(error)) from error
+
+
+def arn(queue: str) -> str:
+    return f"arn:aws:sqs:us-east-1:{ACCOUNT}:{queue}"
+
+
+def create(client: Client, queue: str, **attributes: object) -> str:
+    """Make a queue, a FIFO queue if its name says so; return its name."""
+    texts = {name: str(value) for name, value in attributes.items()}
+    if queue.endswith(".fifo"):
+        texts["FifoQueue"] = "true"
+    client.call("CreateQueue", QueueName=queue, Attributes=texts)
+    return queue
+
+
+def dead_letters(queue: str, most: int) -> str:
+    return json.dumps({"deadLetterTargetArn": arn(queue), "maxReceiveCount": most})
+
+
+def counts(client: Client, queue: str) -> tuple[int, int, int]:
+    """How many messages are visible, in flight and delayed."""
+    found = client.call("GetQueueAttributes", queue, AttributeNames=["All"])["Attributes"]
+    numbers = [int(found[f"ApproximateNumberOfMessages{kind}"]) for kind in ("", "NotVisible", "Delayed")]
+    return numbers[0], numbers[1], numbers[2]

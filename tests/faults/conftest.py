@@ -1,0 +1,52 @@
+"""What fault tests share: randomness from the seed of the run, folders in memory, and servers of their own."""
+
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from conformance.stores import new_folder
+from server_process import Server
+
+from .run import SEED, chance
+
+OPEN = {"PENSTOCK_AUTH": "off"}
+"""Signatures are the subject of other tests."""
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    terminalreporter.write_line(f"fault tests: PENSTOCK_SEED={SEED} repeats this run")
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> random.Random:
+    print(f"PENSTOCK_SEED={SEED}")
+    return chance(request.node.name)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    path = new_folder()
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture
+def start(folder: Path) -> Iterator[Callable[..., Server]]:
+    """Starts servers on one folder, one after the other: `start(PENSTOCK_…="…")`."""
+    started: list[Server] = []
+
+    def start(at: Path = folder, **settings: str) -> Server:
+        at.mkdir(exist_ok=True)
+        server = Server(at, OPEN | settings)
+        server.start()
+        started.append(server)
+        return server
+
+    yield start
+    for server in started:
+        if server.process.poll() is None:
+            server.process.kill()
+            server.process.wait()

@@ -1,0 +1,57 @@
+"""kill -9 at any moment, start again on the same data, go on: nothing acknowledged is lost, nothing else is wrong."""
+
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from server_process import Server
+
+from .audit import faults_of
+from .client import Client, create
+from .invariants_of_order import violations
+from .run import size
+from .workload import Workload
+
+CYCLES = size(gate=6, night=300)
+ACTORS = size(gate=3, night=4)
+
+
+def test_what_was_acknowledged_outlives_any_number_of_kills(
+    start: Callable[..., Server], folder: Path, rng: random.Random
+) -> None:
+    server = start()
+    work = Workload(server, folder / "history.jsonl", str(rng.random()))
+    work.prepare()
+    work.start(producers=ACTORS, consumers=ACTORS)
+    for _ in range(CYCLES):
+        time.sleep(rng.uniform(0.2, 1.5))
+        server.process.kill()
+        server.process.wait()
+        assert faults_of(server.data / "penstock.db", folder) == []
+        server.start()
+    time.sleep(0.5)
+    work.stop()
+    work.count()
+    work.drain()
+    assert server.stop() == 0
+    assert faults_of(server.data / "penstock.db", folder) == []
+    operations = work.recorder.operations()
+    assert sum(operation.ok for operation in operations) > CYCLES * 10, "too little was done to prove anything"
+    assert violations(operations) == {}
+
+
+def test_a_receipt_handle_is_as_good_after_a_kill(start: Callable[..., Server], folder: Path) -> None:
+    server = start()
+    client = Client(server)
+    create(client, "q")
+    client.call("SendMessage", "q", MessageBody="m")
+    (message,) = client.call("ReceiveMessage", "q")["Messages"]
+    server.process.kill()
+    server.process.wait()
+    server.start()
+    client.close()
+    assert "Messages" not in client.call("ReceiveMessage", "q")
+    client.call("DeleteMessage", "q", ReceiptHandle=message["ReceiptHandle"])
+    server.stop()
+    assert faults_of(server.data / "penstock.db", folder) == []
