@@ -50,9 +50,12 @@ def serve(loaded: Loaded) -> int:
     configure_logs(settings.log_format, settings.log_level)
     try:
         return uvloop.run(_serve(settings))
-    except (StartError, DeclarationError, StoreError, OSError) as error:
+    except (StartError, DeclarationError, StoreError) as error:
         sys.stderr.write(f"penstock: {error}\n")
-        return 1
+    except OSError as error:
+        about = f"{error.filename}: " if error.filename else ""
+        sys.stderr.write(f"penstock: {about}{error.strerror or error}\n")
+    return 1
 
 
 async def _serve(settings: Settings) -> int:
@@ -243,6 +246,7 @@ def announce(settings: Settings, url: str, credentials: RootCredentials) -> None
             "AWS_ACCESS_KEY_ID": credentials.access_key,
             "AWS_SECRET_ACCESS_KEY": credentials.secret_key,
             "AWS_REGION": settings.region,
+            "AWS_DEFAULT_REGION": settings.region,  # what boto3 and version 1 of the AWS CLI read
         }
         lines += [
             "",
