@@ -21,6 +21,7 @@ from penstock.api.pages import Pages
 from penstock.api.record import Recorder
 from penstock.api.waiting import WaitingRoom
 from penstock.aws.signature import Verifier
+from penstock.aws.xml import refuse
 from penstock.config import Loaded, Settings
 from penstock.core.clock import AnchoredClock
 from penstock.core.identity import root_of
@@ -62,9 +63,9 @@ async def _serve(settings: Settings) -> int:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
-    loop.add_signal_handler(signal.SIGHUP, server.reload)
     allow_open_files(settings.max_connections)
     await server.start()
+    loop.add_signal_handler(signal.SIGHUP, server.reload)
     await stopping.wait()
     log.info("stopping")
     await server.stop()
@@ -186,6 +187,7 @@ class Server:
                 drain_seconds=settings.drain_seconds,
             ),
             tls=tls,
+            refuse=refuse,
             on_connections=self.metrics.connections,
         )
 

@@ -92,6 +92,17 @@ async def test_the_next_message_is_handed_out_in_place_of_one_that_died(world: W
     assert await dead.bodies() == ["a"]
 
 
+async def test_the_next_group_is_handed_out_in_place_of_one_that_died(world: World, any_type: str) -> None:
+    queue, dead = await world.queue_with_dead_letters(any_type, 1)
+    for group in ("one", "two"):
+        await queue.send("dying", group=group)
+    await queue.receive(visibility=0)
+    world.advance(1)
+    await queue.send("well", group="three")
+    assert await queue.bodies(1) == ["well"]
+    assert await dead.states() == (2, 0, 0)
+
+
 async def test_only_messages_about_to_be_handed_out_die(world: World) -> None:
     queue, dead = await world.queue_with_dead_letters("orders", 1)
     await queue.send("dying")

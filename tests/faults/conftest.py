@@ -10,6 +10,7 @@ import pytest
 from conformance.stores import new_folder
 from server_process import Server
 
+from .client import Client
 from .run import SEED, chance
 
 OPEN = {"PENSTOCK_AUTH": "off"}
@@ -50,3 +51,17 @@ def start(folder: Path) -> Iterator[Callable[..., Server]]:
         if server.process.poll() is None:
             server.process.kill()
             server.process.wait()
+
+
+@pytest.fixture
+def connect() -> Iterator[Callable[[Server], Client]]:
+    """Makes clients that are gone when the test is."""
+    clients: list[Client] = []
+
+    def connect(server: Server) -> Client:
+        clients.append(Client(server))
+        return clients[-1]
+
+    yield connect
+    for client in clients:
+        client.close()

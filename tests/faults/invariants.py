@@ -6,12 +6,14 @@ and I17 by tests of their own, I18 by `audit`.
 """
 
 import hashlib
+import math
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise, takewhile
 
 from .history import Operation
-from .sightings import EARLY, LATE, Delivery, Sent, Sightings
+from .sightings import EARLY, LATE, Delivery, Listed, Sent, Sightings
 
 Checker = Callable[[Sightings], Iterator[str]]
 INVARIANTS: dict[str, Checker] = {}
@@ -107,21 +109,26 @@ def _hidden_until(seen: Sightings, delivery: Delivery, then: Operation) -> float
 @invariant("I5 what is due is there")
 def _(seen: Sightings) -> Iterator[str]:
     """On standard queues without dead letters: an empty receive while a message was certainly ready."""
-    empty = [r for r in seen.of("receive") if r.ok and not r.reply.get("messages")]
-    unknown = [r for r in seen.of("receive") if r.outcome == "info"]
+    empty, unknown = Listed(), Listed()
+    for receive in seen.of("receive"):
+        if receive.outcome == "info":
+            unknown.add(receive.request["queue"], receive)
+        elif receive.ok and not receive.reply.get("messages"):
+            empty.add(receive.request["queue"], receive)
     for message, send in seen.sent_by_id.items():
         if send.group or seen.setting(send.queue, "dead_letters"):
             continue
-        for receive in empty:
-            if receive.request["queue"] == send.queue and _certainly_ready(seen, send, message, receive, unknown):
+        asked, doubtful = empty[send.queue], unknown[send.queue]
+        sent = bisect_left(asked, send.operation.end + send.delay + LATE, key=lambda receive: receive.start)
+        gone = min((delete.operation.start for delete in seen.maybe_deletes(message)), default=math.inf)
+        for receive in takewhile(lambda receive: receive.start < gone, islice(asked, sent, None)):  # noqa: B023 - used at once
+            if _certainly_ready(seen, send, message, receive, doubtful):
                 yield f"{message} was ready and a receive of {send.queue} at {receive.start:.3f} came back empty"
 
 
 def _certainly_ready(
     seen: Sightings, send: Sent, message: str, receive: Operation, unknown: Sequence[Operation]
 ) -> bool:
-    if receive.start < send.operation.end + send.delay + LATE:
-        return False
     if seen.purged(send) or seen.expired(send, receive.end):
         return False
     for delivery in seen.deliveries[message]:
@@ -133,10 +140,7 @@ def _certainly_ready(
         if any(delete.operation.start < receive.end for delete in seen.deletes[delivery.handle]):
             return False
     return not any(
-        r.request["queue"] == send.queue
-        and r.start < receive.end
-        and receive.start < r.end + float(r.request["visibility"]) + LATE
-        for r in unknown
+        r.start < receive.end and receive.start < r.end + float(r.request["visibility"]) + LATE for r in unknown
     )
 
 

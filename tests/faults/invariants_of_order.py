@@ -1,8 +1,11 @@
 """More of `invariants`: order and deduplication, batches, purges and expiry, counts, and names that are given once."""
 
+import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 
+from .history import Operation
 from .invariants import INVARIANTS, invariant, violations
 from .sightings import EARLY, Sent, Sightings
 
@@ -14,32 +17,42 @@ DEDUPLICATION_SECONDS = 300
 @invariant("I8 within a group, in the order of sending and never past one in hand")
 def _(seen: Sightings) -> Iterator[str]:
     for sends in _groups(seen).values():
-        ordered = sorted(sends, key=lambda send: send.sequence or 0)
-        for number, send in enumerate(ordered):
-            for delivery in seen.deliveries[send.id or ""]:
-                if delivery.queue == send.queue:
-                    together = delivery.operation.reply["messages"]
-                    ids = [message["id"] for message in together]
-                    for earlier in ordered[:number]:
-                        if earlier.id in ids and ids.index(earlier.id) > ids.index(delivery.id):
-                            yield f"one reply has {delivery.id} before {earlier.id}, which was sent earlier"
-                        elif earlier.id not in ids and not _was_gone(seen, earlier, delivery.operation.end):
-                            yield f"{delivery.id} overtook {earlier.id} of its group"
+        line = [send.id for send in sends]
+        place = {message: number for number, message in enumerate(line)}
+        gone = [_gone_from(seen, send) for send in sends]
+        latest = list(accumulate(gone, max, initial=0.0))
+        """The time by which all before a place may have been gone."""
+        for receive in _deliveries(seen, sends):
+            places = [place[message["id"]] for message in receive.reply["messages"] if message["id"] in place]
+            if places != sorted(places):
+                yield f"one reply has messages of one group out of order: {[line[number] for number in places]}"
+            left_out = [n for n in range(min(places), max(places)) if n not in places and gone[n] >= receive.end]
+            if left_out or latest[min(places)] >= receive.end:
+                yield f"{line[max(places)]} and those with it overtook others of their group"
 
 
 def _groups(seen: Sightings) -> dict[tuple[str, str], list[Sent]]:
-    groups: dict[tuple[str, str], dict[str, Sent]] = defaultdict(dict)
-    for message, send in seen.sent_by_id.items():
+    """The acknowledged messages of each group, by sequence number."""
+    groups: dict[tuple[str, str], list[Sent]] = defaultdict(list)
+    for send in seen.sent_by_id.values():
         if send.group and send.sequence is not None:
-            groups[send.queue, send.group][message] = send
-    return {key: list(sends.values()) for key, sends in groups.items()}
+            groups[send.queue, send.group].append(send)
+    return {key: sorted(sends, key=lambda send: send.sequence or 0) for key, sends in groups.items()}
 
 
-def _was_gone(seen: Sightings, send: Sent, by: float) -> bool:
-    """Whether a message may have been deleted, dead-lettered, purged or expired by then."""
-    died = any(delivery.queue != send.queue for delivery in seen.deliveries[send.id or ""])
-    deleted = any(delete.operation.start < by for delete in seen.maybe_deletes(send.id or ""))
-    return died or deleted or seen.purged(send) or seen.expired(send, by)
+def _deliveries(seen: Sightings, sends: Sequence[Sent]) -> Iterable[Operation]:
+    """The receives that handed out any of these, in their own queue."""
+    found = (d.operation for send in sends for d in seen.deliveries[send.id or ""] if d.queue == send.queue)
+    return {id(operation): operation for operation in found}.values()
+
+
+def _gone_from(seen: Sightings, send: Sent) -> float:
+    """The earliest time at which a message may have been deleted, dead-lettered, purged or expired."""
+    if any(delivery.queue != send.queue for delivery in seen.deliveries[send.id or ""]):
+        return 0.0
+    if seen.purged(send) or seen.expired(send, seen.end):
+        return 0.0
+    return min((delete.operation.start for delete in seen.maybe_deletes(send.id or "")), default=math.inf)
 
 
 @invariant("I9 one message for one deduplication id")

@@ -3,6 +3,7 @@
 import random
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from server_process import Server
@@ -21,29 +22,31 @@ def test_what_was_acknowledged_outlives_any_number_of_kills(
     start: Callable[..., Server], folder: Path, rng: random.Random
 ) -> None:
     server = start()
-    work = Workload(server, folder / "history.jsonl", str(rng.random()))
-    work.prepare()
-    work.start(producers=ACTORS, consumers=ACTORS)
-    for _ in range(CYCLES):
-        time.sleep(rng.uniform(0.2, 1.5))
-        server.process.kill()
-        server.process.wait()
-        assert faults_of(server.data / "penstock.db", folder) == []
-        server.start()
-    time.sleep(0.5)
-    work.stop()
-    work.count()
-    work.drain()
+    with closing(Workload(server, folder / "history.jsonl", str(rng.random()))) as work:
+        work.prepare()
+        work.start(producers=ACTORS, consumers=ACTORS)
+        for _ in range(CYCLES):
+            time.sleep(rng.uniform(0.2, 1.5))
+            server.process.kill()
+            server.process.wait()
+            assert faults_of(server.data / "penstock.db", folder) == []
+            server.start()
+        time.sleep(0.5)
+        work.stop()
+        work.count()
+        work.drain()
+        operations = work.recorder.operations()
     assert server.stop() == 0
     assert faults_of(server.data / "penstock.db", folder) == []
-    operations = work.recorder.operations()
     assert sum(operation.ok for operation in operations) > CYCLES * 10, "too little was done to prove anything"
     assert violations(operations) == {}
 
 
-def test_a_receipt_handle_is_as_good_after_a_kill(start: Callable[..., Server], folder: Path) -> None:
+def test_a_receipt_handle_is_as_good_after_a_kill(
+    start: Callable[..., Server], connect: Callable[[Server], Client], folder: Path
+) -> None:
     server = start()
-    client = Client(server)
+    client = connect(server)
     create(client, "q")
     client.call("SendMessage", "q", MessageBody="m")
     (message,) = client.call("ReceiveMessage", "q")["Messages"]

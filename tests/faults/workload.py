@@ -23,6 +23,7 @@ MOST_RECEIVES = 3
 GROUPS = 8
 WINDOW_SECONDS = 2
 EMPTY_ROUNDS = 3
+PACE_SECONDS = 0.01
 
 
 class Workload:
@@ -32,6 +33,7 @@ class Workload:
         self.client = Client(server)
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
+        self._clients = [self.client]
 
     def prepare(self) -> None:
         made: dict[str, Value] = {name: {} for name in (PLAIN, ORDERED, DEAD)}
@@ -49,7 +51,8 @@ class Workload:
 
     def _spawn(self, actor: Callable[..., "Producer | Consumer"], number: int) -> None:
         rng = random.Random(f"{self.seed} {actor.__name__} {number}")
-        turn = actor(Client(self.server), self.recorder, rng, number).turn
+        self._clients.append(Client(self.server))
+        turn = actor(self._clients[-1], self.recorder, rng, number).turn
         thread = threading.Thread(target=self._run, args=(turn,), daemon=True)
         self._threads.append(thread)
         thread.start()
@@ -60,10 +63,16 @@ class Workload:
                 self._stop.wait(0.05)
 
     def stop(self) -> None:
+        wait_until_served(self.client)
         self._stop.set()
         for thread in self._threads:
             thread.join(60)
             assert not thread.is_alive(), "a client is stuck"
+
+    def close(self) -> None:
+        self.recorder.close()
+        for client in self._clients:
+            client.close()
 
     def count(self) -> None:
         """When nobody works any more: how many messages there are, for the checker to compare with the drain."""
@@ -95,6 +104,7 @@ class Producer:
         entries = [self._entry(queue) for _ in range(self._rng.choice((1, 1, 1, 5, 10)))]
         for _ in range(3 if queue == ORDERED else 1):
             if self._send(queue, entries) is not None:
+                time.sleep(PACE_SECONDS)
                 return True
             time.sleep(0.02)
         return False

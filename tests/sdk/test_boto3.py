@@ -53,7 +53,8 @@ def test_a_message_arrives_as_it_was_sent_and_is_hidden_until_it_is_deleted(told
     assert set(facts["attributes"]) == system | {"AWSTraceHeader"}
     assert facts["first"] == ["1", "Root=1-5759e988-bd862e3fe1be46a994272793"]
     assert facts["hidden"] == [[], [0, 1, 0]]
-    assert (facts["second"], facts["deleted"]) == ("2", [0, 0, 0])
+    assert facts["second"] == ["2", [0, 0, 0]]
+    assert (facts["largest"], facts["larger"]) == (True, ["InvalidParameterValue", 400])
 
 
 def test_an_entry_of_a_batch_fails_alone(told: dict[str, Facts]) -> None:

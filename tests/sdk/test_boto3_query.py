@@ -15,7 +15,7 @@ from .scenario import STORIES, Facts
 
 @pytest.fixture(scope="module")
 def old(server: Server) -> Any:
-    command = [program("boto3-1.28", "python"), scenario.__file__, "old-"]
+    command = [str(program("boto3-1.28", "python")), scenario.__file__, "old-"]
     done = subprocess.run(command, env=server.environment, capture_output=True, text=True, timeout=90, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

@@ -1,6 +1,8 @@
 """Requests that no SDK sends: by browsers, shells, gateways, old clients and vandals."""
 
 import json
+import time
+from collections.abc import Callable
 from hashlib import md5
 from http.client import HTTPConnection
 from typing import Any
@@ -161,6 +163,27 @@ def test_a_body_may_come_in_chunks(wire: Wire, sqs: Any, path: str) -> None:
     assert bodies(sqs, path) == ["in three pieces"]
 
 
+def test_a_long_poll_whose_client_has_gone_takes_nothing(wire: Wire, sqs: Any, path: str) -> None:
+    before = waiters(wire)
+    with wire.socket() as connection:
+        connection.sendall(wire.bytes_of("ReceiveMessage", QueueUrl=path, WaitTimeSeconds=20))
+        until(lambda: waiters(wire) > before)
+    until(lambda: waiters(wire) <= before)
+    sqs.send_message(QueueUrl=path, MessageBody="for someone who is there")
+    assert bodies(sqs, path) == ["for someone who is there"]
+
+
+def waiters(wire: Wire) -> float:
+    return float(wire.ask("GET", "/metrics").body.partition("\npenstock_waiters ")[2].split()[0])
+
+
+def until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 def test_a_client_that_waits_is_told_to_continue(wire: Wire, sqs: Any, path: str) -> None:
     body = json.dumps({"QueueUrl": path, "MessageBody": "when you are ready"})
     headers = wire.signed("POST", "/", body, json_headers("SendMessage"))
@@ -173,19 +196,25 @@ def test_a_client_that_waits_is_told_to_continue(wire: Wire, sqs: Any, path: str
 
 
 def test_a_body_that_is_too_large_is_refused_before_it_is_sent(wire: Wire) -> None:
-    headers = {"Host": wire.host, "Content-Length": str(4 * 1024 * 1024 + 1), "Expect": "100-continue"}
+    headers = {"Host": wire.host, "Content-Length": str(6 * 1024 * 1024), "Expect": "100-continue"}
     with wire.socket() as connection:
         connection.sendall(head("POST", "/", headers))
-        ((status, _),) = replies(connection, 1)
+        ((status, body),) = replies(connection, 1)
         assert status == 413
+        assert b"<Code>RequestEntityTooLarge</Code>" in body, "in words that an SDK can read"
         assert connection.recv(1) == b"", "the connection is closed"
 
 
 @pytest.mark.parametrize(
     "sent",
-    [b"\x16\x03\x01\x02\x00\x01\x00", b"hello\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"POST / HTTP/1.1\r\nHost: a\r\n b\r\n\r\n"],
+    [
+        b"\x16\x03\x01\x02\x00\x01\x00",
+        b"hello\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: a\r\n b\r\n\r\n",
+    ],
     ids=["TLS", "words", "version", "folded"],
-)  # fmt: skip
+)
 def test_garbage_is_refused_and_the_connection_closed(wire: Wire, sent: bytes) -> None:
     with wire.socket() as connection:
         connection.sendall(sent)

@@ -1,4 +1,4 @@
-"""A client made by hand, for requests that no SDK sends: signed by botocore, carried by http.client or a bare socket."""
+"""A client made by hand, for requests that no SDK sends: signed by botocore, carried by http.client or a socket."""
 
 import json
 import re

@@ -10,10 +10,11 @@ from typing import Any
 
 import msgspec
 
-from penstock.aws.contract import MAP_KEY_NAMES, Model, Operation, Service
-from penstock.aws.errors import QUERY_MESSAGES, form
+from penstock.aws.contract import MAP_KEY_NAMES, Model, Operation, Service, load
+from penstock.aws.errors import ERRORS, QUERY_MESSAGES, form
 from penstock.aws.http import HttpResponse
 from penstock.core.errors import ServiceError
+from penstock.core.identifiers import random_uuid
 
 XML_TYPE = (b"content-type", b"text/xml")
 JSON_TYPE = (b"content-type", b"application/json")
@@ -54,6 +55,23 @@ def encode_error(service: Service, error: ServiceError, request_id: str, as_json
         f"<RequestId>{request_id}</RequestId></ErrorResponse>"
     )
     return HttpResponse(looks.status, body.encode(), [XML_TYPE, identity])
+
+
+_REFUSALS = {413: "RequestEntityTooLarge", 500: "InternalFailure", 503: "ServiceUnavailable"}
+
+
+def refuse(status: int, reason: str) -> HttpResponse:
+    """For requests that are refused before anyone knows their protocol: XML, with the error's names in headers that the
+    clients of the other protocol read first."""
+    shape = _REFUSALS.get(status, "MalformedInput")
+    response = encode_error(load("sqs"), ServiceError(shape, reason), random_uuid(), as_json=False)
+    looks = ERRORS[shape]
+    response.headers += [
+        (b"x-amzn-query-error", f"{looks.query_code};{looks.fault}".encode()),
+        (b"x-amzn-errortype", looks.json_type.encode()),
+    ]
+    response.status, response.close = status, True
+    return response
 
 
 _ESCAPES = str.maketrans(

@@ -98,7 +98,7 @@ class Settings:
         "200", values.whole(1), SERVING, "The most connections open at once from one address."
     )
     max_request_bytes: int = setting(
-        "4194304", values.whole(1024), SERVING, "The most bytes a request's body may have."
+        "5242880", values.whole(1024), SERVING, "The most bytes a request's body may have."
     )
     header_seconds: int = setting("10", values.whole(1), SERVING, "How long a client may take to send its headers.")
     idle_seconds: int = setting("75", values.whole(1), SERVING, "How long a connection may be open without a request.")

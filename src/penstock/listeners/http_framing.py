@@ -164,7 +164,7 @@ class RequestReader:
             if headers[b"expect"].lower() != b"100-continue":
                 raise Refused(417, "The only expectation this server meets is 100-continue.")
             self.wants_continue = modern
-        return HttpRequest(line[0].decode(), self._target, headers, b"", self._peer, self._secure)
+        return HttpRequest(line[0].decode(), _origin_form(self._target), headers, b"", self._peer, self._secure)
 
     def _frame(self, modern: bool) -> None:
         length, coding = self._headers.get(b"content-length"), self._headers.get(b"transfer-encoding")
@@ -179,3 +179,13 @@ class RequestReader:
             self._length = int(length)
             if self._length > self._limits.body_bytes:
                 raise too_large(self._limits)
+
+
+def _origin_form(target: bytes) -> bytes:
+    """The target without scheme and host, which those put before it who take us for their proxy."""
+    if target.startswith(b"/"):
+        return target
+    scheme, separator, rest = target.partition(b"://")
+    if not separator or scheme.lower() not in (b"http", b"https"):
+        return target
+    return b"/" + rest.partition(b"/")[2]

@@ -54,8 +54,13 @@ class Database:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._lock = locked(self.path)
         self.path.touch(mode=0o600)
-        self._connection = connect(self.path)
-        migrate(self._connection)
+        try:
+            self._connection = connect(self.path)
+            migrate(self._connection)
+        except BaseException:
+            self._lock.close()
+            self._lock = None
+            raise
         self.execute: Callable[..., Any] = self._connection.execute
 
     def close(self) -> None:
