@@ -37,7 +37,6 @@ from penstock.loops.sweeper import Sweeper
 log = structlog.get_logger("penstock")
 
 MOST_BEHIND_SECONDS = 3600
-SIGNED_SERVICES = frozenset({"sqs", "sts"})
 
 
 class StartError(Exception):
@@ -160,14 +159,19 @@ class Server:
 
     def _listen(self, site: Site, credentials: RootCredentials) -> None:
         settings = self.settings
+        services = {name: registry.load(where) for name, where in registry.SERVICES.items()}
         access = Access(
             keys=dict(_keys(settings, credentials)),
-            verifier=Verifier(SIGNED_SERVICES, settings.regions),
+            verifier=Verifier(
+                frozenset(module.SERVICE.signing_name for module in services.values()),
+                settings.regions,
+                debug=settings.log_level == "debug",
+                aliases=settings.signed_hosts,
+            ),
             region=settings.region,
             root_account=settings.root_account,
             enforced=settings.auth == "on",
         )
-        services = {name: registry.load(where) for name, where in registry.SERVICES.items()}
         addresses = Addresses(settings.public_url, settings.trusted_proxies)
         gateway = Gateway(site, access, own_account_only, addresses, services, Recorder(self.metrics))
         self.pages = Pages(site, self.metrics, settings.metrics_from, gateway)

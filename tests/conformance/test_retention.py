@@ -147,3 +147,14 @@ async def test_messages_expire_over_a_restart(world: World, any_type: str, reope
     await reopen()
     assert await queue.states() == (1, 0, 0)
     assert await queue.bodies() == ["b"]
+
+
+async def test_of_thousands_that_expire_at_once_none_is_handed_out(world: World, any_type: str) -> None:
+    queue = await world.queue(any_type, MessageRetentionPeriod=60)
+    for _ in range(250):
+        await queue.send(*["old"] * 10)
+    world.advance(59)
+    await queue.send("fresh")
+    world.advance(1)
+    assert await queue.bodies() == ["fresh"]
+    assert await queue.states() == (0, 1, 0)

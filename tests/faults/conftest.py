@@ -1,7 +1,9 @@
 """What fault tests share: randomness from the seed of the run, folders in memory, and servers of their own."""
 
+import os
 import random
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -65,3 +67,16 @@ def connect() -> Iterator[Callable[[Server], Client]]:
     yield connect
     for client in clients:
         client.close()
+
+
+@pytest.fixture
+def small(folder: Path) -> Iterator[Path]:
+    """A file system of four megabytes, with half a megabyte in a file that can be given up."""
+    place = folder / "small"
+    place.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "none", place], capture_output=True, check=False)
+    if mounted.returncode:
+        pytest.skip("no permission to mount a file system: run as root")
+    (place / "ballast").write_bytes(os.urandom(2**19))
+    yield place
+    subprocess.run(["umount", "--lazy", place], check=True)

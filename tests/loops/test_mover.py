@@ -86,3 +86,15 @@ async def test_another_mover_goes_on_where_one_stopped() -> None:
     await Mover(store).run_once(NOW)
     await Mover(store).run_once(NOW + 1000)
     assert await moved(store, target, NOW + 1000) == 2
+
+
+async def test_a_task_ends_when_it_has_moved_what_was_there_when_it_began() -> None:
+    store = MemoryStore()
+    dead, target = await filled(store, 3)
+    task = MoveTask(str(uuid.uuid4()), dead.arn, target.arn, None, 2, NOW)
+    assert await store.add_move(task)
+    assert await Mover(store).run_once(NOW) is None
+    ended = await store.find_move(task.id)
+    assert ended
+    assert (ended.status, ended.moved) == (MoveStatus.COMPLETED, 2)
+    assert await moved(store, dead, NOW) == 1

@@ -75,6 +75,9 @@ class Settings:
     trusted_proxies: tuple[Network, ...] = setting(
         "", values.networks, WHERE, "Networks whose X-Forwarded headers are believed, with commas between."
     )
+    signed_hosts: tuple[bytes, ...] = setting(
+        "", values.hosts, WHERE, "Names that clients sign for, with commas between, where a proxy changes Host."
+    )
     region: str = setting("us-east-1", values.region, REGIONS, "The region of requests that name none.")
     regions: frozenset[str] | None = setting(
         "", values.regions, REGIONS, "The regions served, with commas between; * is any, empty is region alone."

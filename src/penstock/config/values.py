@@ -125,6 +125,13 @@ def networks(text: str) -> tuple[Network, ...]:
     return tuple(found)
 
 
+def hosts(text: str) -> tuple[bytes, ...]:
+    names = listed(text)
+    if not all(name.isascii() and name.isprintable() and "/" not in name for name in names):
+        raise ValueError("give host names, with their port if it is not the usual one, with commas between")
+    return tuple(name.encode() for name in names)
+
+
 def base_url(text: str) -> str:
     url = text.removesuffix("/")
     right = "give a URL without a path, such as https://queues.example.org"

@@ -9,7 +9,8 @@ request is: names, sizes, characters and attribute values have been checked befo
 
 States of a message: DELAYED → READY → IN FLIGHT → (READY | deleted | dead-lettered); any → expired, purged.
 A message becomes ready by time alone: at `now` equal to its due time or later it MUST be receivable by a call made
-with that `now`, whether or not `sweep` ran.
+with that `now`, whether or not `sweep` ran. (Of thousands that become due, expire or die at the same moment, a store
+MAY deal with a part in each call, as long as none is handed out that should not be.)
 
 The rules every store follows:
 

@@ -11,7 +11,7 @@ ends is never asked. Because we cut, limits are exact and a pipelined request co
 llhttp knows a closed list of methods and gives some of them a framing of their own (CONNECT, PRI, SOURCE). Which
 methods exist is the handler's business, so every head is shown to it as a POST.
 
-Numbers and rules: spec/security.md §4; grammar: RFC 9112.
+Grammar: RFC 9112.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What an HTTP client may ask of us, and how we say no. Numbers: spec/security.md §4."""
+"""What an HTTP client may ask of us, and how we say no."""
 
 from dataclasses import dataclass
 

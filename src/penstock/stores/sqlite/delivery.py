@@ -17,11 +17,13 @@ from penstock.stores.sqlite.dead_letters import DeadLetters
 from penstock.stores.sqlite.groups import Groups
 from penstock.stores.sqlite.lines import Lines
 from penstock.stores.sqlite.payloads import Damaged, Payloads
-from penstock.stores.sqlite.shelves import COLUMNS, Card, Shelves
+from penstock.stores.sqlite.shelves import COLUMNS, EXPIRED_AT_ONCE, Card, Shelves
 
 log = structlog.get_logger("penstock")
 
 BURIED_AT_ONCE = 100
+ROUNDS = 4
+"""How often a receive does a round of what else is due (making ready, expiring, burying) before it goes on."""
 
 _handed_out = struct.Struct(">QQI")
 
@@ -34,9 +36,10 @@ class Delivery:
         self._dead_letters, self._groups, self._lines = dead_letters, Groups(db), Lines(db)
 
     def receive(self, queue_id: int, ask: Receive, now: int) -> Sequence[Message]:
-        entry = self._catalogue.live(queue_id)
-        self._shelves.catch_up(now)
-        self._shelves.expire(entry, now)
+        entry, rounds = self._catalogue.live(queue_id), ROUNDS
+        self._shelves.catch_up(now, rounds=ROUNDS)
+        while self._shelves.expire(entry, now) and (rounds := rounds - 1):
+            pass
         repeatable = ask.attempt_id is not None and entry.queue.fifo
         if repeatable and (again := self._repeat(entry, ask, now)):
             return again
@@ -69,20 +72,34 @@ class Delivery:
         """The next messages to hand out; those that were received too often go to the dead-letter queue instead."""
         if entry.groups and not entry.queue.fifo:
             self._groups.calm(entry, now)
+        for _ in range(ROUNDS):
+            chosen, passed_over = self._sort(entry, limit, now)
+            if chosen or not passed_over:
+                return chosen
+        self._shelves.expect(entry, now)
+        return []
+
+    def _sort(self, entry: Entry, limit: int, now: int) -> tuple[list[Card], bool]:
+        """One look along the line: who is to be handed out, and whether only so many could be passed over."""
         target, redrive = self._dead_letters.target_of(entry), entry.queue.redrive
         most = redrive.max_receives if target and redrive else math.inf
+        horizon = now - entry.retention_ms
         chosen: list[Card] = []
         dead: list[Card] = []
-        for card in self._lines.ready(entry, limit):
-            (dead if card.receives >= most else chosen).append(card)
-            if len(chosen) == limit or len(dead) == BURIED_AT_ONCE:
+        expired = 0
+        for card in self._lines.ready(entry):
+            if card.enqueued <= horizon:
+                expired += 1
+            else:
+                (dead if card.receives >= most else chosen).append(card)
+            if len(chosen) == limit or len(dead) == BURIED_AT_ONCE or expired == EXPIRED_AT_ONCE:
                 break
         if target:
             for card in dead:
                 self._dead_letters.bury(entry, card, target, now)
-        if len(dead) == BURIED_AT_ONCE:
-            self._shelves.expect(entry, now)
-        return chosen
+        if expired:
+            self._shelves.expire(entry, now)
+        return chosen, len(dead) == BURIED_AT_ONCE or expired == EXPIRED_AT_ONCE
 
     def peek(self, queue_id: int, limit: int, after: bytes, now: int) -> list[Message]:
         """Messages as they lie on the shelf, oldest first; nothing is changed."""

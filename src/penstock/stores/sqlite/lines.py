@@ -6,6 +6,7 @@ queue gives, group by group, the messages from a group's head up to the first th
 """
 
 import heapq
+import math
 from collections.abc import Iterator
 from itertools import chain
 
@@ -14,10 +15,9 @@ from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.shelves import COLUMNS, Card
 
 _LINE = f"SELECT {COLUMNS} FROM message WHERE shelf=? AND grp=? AND place IS NOT NULL ORDER BY place, enqueued, number"
-_QUIET = (
-    "SELECT id FROM message_group WHERE shelf=? AND noisy=0 AND available IS NOT NULL ORDER BY available, head LIMIT ?"
-)
-_NOISY = "SELECT id, in_flight FROM message_group WHERE shelf=? AND noisy=1 AND available IS NOT NULL"
+_GROUPS = "FROM message_group WHERE shelf=? AND noisy=? AND available IS NOT NULL"
+_IN_TURN = f"SELECT id, available {_GROUPS} ORDER BY available, head"
+_NOISY = f"SELECT id, in_flight {_GROUPS}"
 
 
 def _turn(card: Card) -> tuple[int, int, int]:
@@ -28,26 +28,39 @@ class Lines:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def ready(self, entry: Entry, limit: int) -> Iterator[Card]:
-        """Ready messages in the order of hand-out; of each line at least `limit`, if there are so many."""
+    def ready(self, entry: Entry) -> Iterator[Card]:
+        """Ready messages in the order of hand-out, found as they are asked for."""
         if entry.queue.fifo:
-            return self._fifo(entry, limit)
+            return self._fifo(entry)
         if entry.groups:
-            return chain(self._quiet(entry, limit), self._noisy(entry))
+            return chain(self._quiet(entry), self._noisy(entry))
         return self._line(entry, 0)
 
     def _line(self, entry: Entry, group: int) -> Iterator[Card]:
         return map(Card._make, self._db.execute(_LINE, (entry.shelf, group)))
 
-    def _quiet(self, entry: Entry, limit: int) -> Iterator[Card]:
-        groups = self._db.execute(_QUIET, (entry.shelf, limit)).fetchall()
-        return heapq.merge(*(self._line(entry, group) for group in (0, *(row[0] for row in groups))), key=_turn)
+    def _quiet(self, entry: Entry) -> Iterator[Card]:
+        """Lines merged by turn. A group joins when its first message is next: groups come sorted by that."""
+        groups = chain(self._db.execute(_IN_TURN, (entry.shelf, 0)), [(None, math.inf)])
+        heap: list[tuple[tuple[int, int, int], Card, Iterator[Card]]] = []
+        self._join(heap, self._line(entry, 0))
+        for group, available in groups:
+            while heap and heap[0][0][0] < available:
+                _, card, line = heapq.heappop(heap)
+                yield card
+                self._join(heap, line)
+            if group is not None:
+                self._join(heap, self._line(entry, group))
+
+    def _join(self, heap: list[tuple[tuple[int, int, int], Card, Iterator[Card]]], line: Iterator[Card]) -> None:
+        if (card := next(line, None)) is not None:
+            heapq.heappush(heap, (_turn(card), card, line))
 
     def _noisy(self, entry: Entry) -> Iterator[Card]:
         """There are few: each holds over a tenth of something."""
         heap = [
             (in_flight, group, self._line(entry, group))
-            for group, in_flight in self._db.execute(_NOISY, (entry.shelf,)).fetchall()
+            for group, in_flight in self._db.execute(_NOISY, (entry.shelf, 1)).fetchall()
         ]
         heapq.heapify(heap)
         while heap:
@@ -58,8 +71,8 @@ class Lines:
                 yield card
                 heapq.heapreplace(heap, (in_flight + 1, group, line))
 
-    def _fifo(self, entry: Entry, limit: int) -> Iterator[Card]:
-        for (group,) in self._db.execute(_QUIET, (entry.shelf, limit)).fetchall():
+    def _fifo(self, entry: Entry) -> Iterator[Card]:
+        for group, _ in self._db.execute(_IN_TURN, (entry.shelf, 0)):
             for card in self._line(entry, group):
                 if card.state != READY:
                     break

@@ -67,7 +67,7 @@ class Moves:
         self._shelves.catch_up(now)
         self._shelves.expire(source, now)
         moved = task.moved
-        waiting = list(islice(self._lines.ready(source, limit + 1), limit + 1))
+        waiting = list(islice(self._lines.ready(source), limit + 1))
         for card in waiting[:limit]:
             target, failure = self._target(task, card.number)
             if target is None:

@@ -145,7 +145,9 @@ class SqliteStore:
     def _counts(self, queue_id: int, now: int) -> Counts:
         entry = self._catalogue.live(queue_id)
         self._shelves.catch_up(now, rounds=COUNTED_AFTER)
-        self._shelves.expire(entry, now)
+        for _ in range(COUNTED_AFTER):
+            if not self._shelves.expire(entry, now):
+                break
         counts = entry.counts
         return Counts(counts[READY], counts[IN_FLIGHT], counts[DELAYED], entry.bytes, self._shelves.oldest(entry))
 

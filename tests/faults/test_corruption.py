@@ -1,0 +1,197 @@
+"""Bytes that change on the disk: what is damaged is never handed out, and nobody has to wait behind it.
+
+A database without its log has no checksums of pages, so damage is found where messages are read, and by SQLite
+where it meets nonsense. A damaged log loses its tail, which was not acknowledged.
+"""
+
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from conformance.world import Line, World, key
+from penstock.core.clock import ManualClock
+from penstock.core.message import Attribute, Message
+from penstock.stores.sqlite import SqliteStore
+from server_process import Server
+
+from .audit import faults_of
+from .client import Client, create
+from .run import size
+
+FLIPS = size(gate=40, night=2000)
+MESSAGES = 12
+
+Opened = Callable[[], Awaitable[World]]
+
+
+@pytest.fixture
+async def opened(folder: Path) -> AsyncIterator[Opened]:
+    """Opens the store of the folder; whatever is still open at the end is closed."""
+    stores: list[SqliteStore] = []
+
+    async def opened() -> World:
+        stores.append(SqliteStore(folder / "penstock.db"))
+        await stores[-1].open()
+        return World(stores[-1], ManualClock())
+
+    yield opened
+    for store in stores:
+        await store.close()
+
+
+async def lines(world: World, *names: str) -> list[Line]:
+    queues = [await world.store.find_queue(key(name)) for name in names]
+    return [Line(world, queue) for queue in queues if queue]
+
+
+def flip(file: Path, wanted: bytes, rng: random.Random) -> None:
+    """Change one bit of what is stored there in these words."""
+    image = bytearray(file.read_bytes())
+    places = [place for place in range(len(image)) if image.startswith(wanted, place)]
+    assert places, "what was stored is not to be found in the file"
+    image[rng.choice(places) + rng.randrange(len(wanted))] ^= 1 << rng.randrange(8)
+    file.write_bytes(image)
+
+
+@pytest.mark.parametrize("name", ["q", "q.fifo"])
+async def test_a_damaged_message_is_not_handed_out_and_holds_up_nobody(
+    opened: Opened, folder: Path, rng: random.Random, name: str
+) -> None:
+    world = await opened()
+    line, other = await world.queue(name), await world.queue("other")
+    bodies = [f"the body of message {number:02}" for number in range(MESSAGES)]
+    for number, body in enumerate(bodies):
+        await line.send(body, **({"group": f"g{number % 4}"} if line.queue.fifo else {}))
+    await other.send("innocent")
+    await world.store.close()
+    damaged = rng.choice(bodies)
+    flip(folder / "penstock.db", damaged.encode(), rng)
+    world = await opened()
+    line, other = await lines(world, name, "other")
+    assert await other.bodies() == ["innocent"]
+    assert sorted(await everything(line)) == sorted(set(bodies) - {damaged})
+    assert await line.states() == (0, 0, 0)
+    await line.send("a new one")
+    assert await line.bodies() == ["a new one"]
+    world.advance(line.queue.retention_seconds + 1)
+    await world.sweep()
+    await world.store.close()
+    assert faults_of(folder / "penstock.db", folder) == []
+
+
+async def everything(line: Line) -> list[str]:
+    """All that can be had by receiving and deleting, as a consumer does that never gives up after one empty reply."""
+    bodies: list[str] = []
+    empty = 0
+    while empty < 3:
+        messages = await line.receive()
+        bodies += [message.body for message in messages]
+        empty = 0 if messages else empty + 1
+        for message in messages:
+            await line.delete(message)
+    return bodies
+
+
+async def test_a_damaged_attribute_is_not_handed_out(opened: Opened, folder: Path, rng: random.Random) -> None:
+    world = await opened()
+    line = await world.queue("q")
+    await line.send("good", attributes={"colour": Attribute("String", "a light green")})
+    await line.send("bad", attributes={"colour": Attribute("String", "a dark purple")})
+    await world.store.close()
+    flip(folder / "penstock.db", b"a dark purple", rng)
+    world = await opened()
+    (line,) = await lines(world, "q")
+    assert await everything(line) == ["good"]
+    await world.store.close()
+
+
+async def test_no_flipped_bit_anywhere_makes_an_altered_message(
+    opened: Opened, folder: Path, rng: random.Random
+) -> None:
+    """Most of a file is not message bodies. Whatever is hit, a message is as it was sent or is not handed out."""
+    world = await opened()
+    line = await world.queue("q")
+    sent = [f"{number} ".ljust(300, "x") for number in range(MESSAGES)]
+    await line.send(*sent)
+    await world.store.close()
+    file = folder / "penstock.db"
+    whole = file.read_bytes()
+    for _ in range(FLIPS):
+        image = bytearray(whole)
+        image[rng.randrange(100, len(image))] ^= 1 << rng.randrange(8)
+        file.write_bytes(image)
+        for message in await whatever_is_found(folder):
+            assert message.body in sent
+        for leftover in ("penstock.db-wal", "penstock.db-shm"):
+            (folder / leftover).unlink(missing_ok=True)
+
+
+async def whatever_is_found(folder: Path) -> list[Message]:
+    """What can be received before the store gives up, if it opens at all."""
+    store, found = SqliteStore(folder / "penstock.db", on_fatal=lambda error: None), list[Message]()
+    try:
+        await store.open()
+        world = World(store, ManualClock())
+        for line in await lines(world, "q"):
+            for _ in range(MESSAGES):
+                found += await line.receive(1)
+    except Exception as error:
+        print(f"refused: {error!r}")
+    finally:
+        await store.close()
+    return found
+
+
+def test_a_log_without_its_tail_loses_only_what_is_in_the_tail(
+    start: Callable[..., Server], connect: Callable[[Server], Client], folder: Path, rng: random.Random
+) -> None:
+    """After a kill, the log is all there is; the part of it that was there before a point in time still counts."""
+    server = start()
+    client = connect(server)
+    create(client, "q")
+    log = server.data / "penstock.db-wal"
+    safe = []
+    for number in range(30):
+        client.call("SendMessage", "q", MessageBody=f"message {number}")
+        safe.append(log.stat().st_size)
+    server.process.kill()
+    server.process.wait()
+    kept = rng.randrange(20)
+    cut = rng.randint(safe[kept], safe[kept + 1])
+    log.write_bytes(log.read_bytes()[:cut])
+    server.start()
+    client.close()
+    bodies = []
+    while messages := client.call("ReceiveMessage", "q", MaxNumberOfMessages=10).get("Messages"):
+        bodies += [message["Body"] for message in messages]
+    expected = [f"message {number}" for number in range(kept + 1 + (cut == safe[kept + 1]))]
+    server.stop()
+    assert bodies == expected
+    assert faults_of(server.data / "penstock.db", folder) == []
+
+
+@pytest.mark.parametrize("part", [0.2, 0.5, 0.9])
+def test_a_flipped_bit_in_the_log_loses_only_what_comes_after(
+    start: Callable[..., Server], connect: Callable[[Server], Client], folder: Path, rng: random.Random, part: float
+) -> None:
+    server = start()
+    client = connect(server)
+    create(client, "q")
+    for number in range(30):
+        client.call("SendMessage", "q", MessageBody=f"message {number}")
+    server.process.kill()
+    server.process.wait()
+    log = server.data / "penstock.db-wal"
+    image = bytearray(log.read_bytes())
+    image[int(len(image) * part)] ^= 1 << rng.randrange(8)
+    log.write_bytes(image)
+    server.start()
+    client.close()
+    bodies = []
+    while messages := client.call("ReceiveMessage", "q", MaxNumberOfMessages=10).get("Messages"):
+        bodies += [message["Body"] for message in messages]
+    server.stop()
+    assert bodies == [f"message {number}" for number in range(len(bodies))]
+    assert faults_of(server.data / "penstock.db", folder) == []
