@@ -151,6 +151,9 @@ class Server:
         host = self.settings.listen.host
         return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.listener.port}"
 
+    def _sweep_now(self) -> None:
+        self.sweeper.expect(self.clock.now())
+
     def _messages_due(self, queue_id: int, at: int) -> None:
         if at <= self.clock.now():
             self.room.wake(queue_id)
@@ -174,7 +177,7 @@ class Server:
         )
         addresses = Addresses(settings.public_url, settings.trusted_proxies)
         gateway = Gateway(site, access, own_account_only, addresses, services, Recorder(self.metrics))
-        self.pages = Pages(site, self.metrics, settings.metrics_from, gateway)
+        self.pages = Pages(site, self.metrics, settings.metrics_from, gateway, on_trouble=self._sweep_now)
         tls = None
         if settings.tls_certificate and settings.tls_key:
             tls = TlsFiles(settings.tls_certificate, settings.tls_key)

@@ -4,12 +4,15 @@ import os
 import random
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from conformance.stores import new_folder
+from conformance.world import World
+from penstock.core.clock import ManualClock
+from penstock.stores.sqlite import SqliteStore
 from server_process import Server
 
 from .client import Client
@@ -17,6 +20,8 @@ from .run import SEED, chance
 
 OPEN = {"PENSTOCK_AUTH": "off"}
 """Signatures are the subject of other tests."""
+
+Opened = Callable[..., Awaitable[World]]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -80,3 +85,18 @@ def small(folder: Path) -> Iterator[Path]:
     (place / "ballast").write_bytes(os.urandom(2**19))
     yield place
     subprocess.run(["umount", "--lazy", place], check=True)
+
+
+@pytest.fixture
+async def opened(folder: Path) -> AsyncIterator[Opened]:
+    """Opens the store of the folder, again if need be; whatever is open at the end is closed."""
+    stores: list[SqliteStore] = []
+
+    async def opened(clock: ManualClock | None = None) -> World:
+        stores.append(SqliteStore(folder / "penstock.db"))
+        await stores[-1].open()
+        return World(stores[-1], clock or ManualClock())
+
+    yield opened
+    for store in stores:
+        await store.close()

@@ -5,7 +5,7 @@ where it meets nonsense. A damaged log loses its tail, which was not acknowledge
 """
 
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,27 +18,11 @@ from server_process import Server
 
 from .audit import faults_of
 from .client import Client, create
+from .conftest import Opened
 from .run import size
 
 FLIPS = size(gate=40, night=2000)
 MESSAGES = 12
-
-Opened = Callable[[], Awaitable[World]]
-
-
-@pytest.fixture
-async def opened(folder: Path) -> AsyncIterator[Opened]:
-    """Opens the store of the folder; whatever is still open at the end is closed."""
-    stores: list[SqliteStore] = []
-
-    async def opened() -> World:
-        stores.append(SqliteStore(folder / "penstock.db"))
-        await stores[-1].open()
-        return World(stores[-1], ManualClock())
-
-    yield opened
-    for store in stores:
-        await store.close()
 
 
 async def lines(world: World, *names: str) -> list[Line]:

@@ -16,7 +16,16 @@ Network = IPv4Network | IPv6Network
 class Pages:
     """Answers what is a page and passes everything else on to the API."""
 
-    def __init__(self, site: Site, metrics: Metrics, metrics_from: tuple[Network, ...], api: Handler) -> None:
+    def __init__(
+        self,
+        site: Site,
+        metrics: Metrics,
+        metrics_from: tuple[Network, ...],
+        api: Handler,
+        on_trouble: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`on_trouble` is called when someone asks and all is not well, to find out whether it still is so."""
+        self._on_trouble = on_trouble
         self._site, self._metrics, self._metrics_from, self._api = site, metrics, metrics_from, api
         self.draining = False
         self._pages: dict[bytes, Callable[[HttpRequest], Awaitable[HttpResponse]]] = {
@@ -34,7 +43,10 @@ class Pages:
 
     async def _ready(self, http: HttpRequest) -> HttpResponse:
         trouble = "The server is stopping." if self.draining else self._site.store.trouble()
-        return HttpResponse(503, f"{trouble}\n".encode(), [TEXT]) if trouble else HttpResponse(200, b"ready\n", [TEXT])
+        if trouble:
+            self._on_trouble()
+            return HttpResponse(503, f"{trouble}\n".encode(), [TEXT])
+        return HttpResponse(200, b"ready\n", [TEXT])
 
     async def _measured(self, http: HttpRequest) -> HttpResponse:
         if not any(ip_address(http.peer) in network for network in self._metrics_from):

@@ -88,6 +88,8 @@ class Catalogue:
                     "UPDATE queue SET ready=?, in_flight=?, delayed=?, bytes=?, groups=? WHERE id=?",
                     (*entry.counts[:DAMAGED], entry.bytes, entry.groups, queue_id),
                 )
+
+    def committed(self) -> None:
         self._dirty.clear()
         self._restructured = False
 

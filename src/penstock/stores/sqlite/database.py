@@ -33,17 +33,20 @@ FATAL = (apsw.IOError, apsw.CorruptError, apsw.NotADBError, apsw.CantOpenError, 
 
 
 class Database:
-    """`before_commit` writes what is kept in memory; `after_rollback` reads it again."""
+    """`before_commit` writes what is kept in memory, `after_commit` knows that it is written, `after_rollback` reads it
+    again. `on_fatal` is told when the disk can be trusted no more."""
 
     def __init__(
         self,
         path: Path,
         before_commit: Callable[[], None],
+        after_commit: Callable[[], None],
         after_rollback: Callable[[], None],
         on_fatal: Callable[[BaseException], None],
     ) -> None:
         self.path = path
-        self._before_commit, self._after_rollback, self._on_fatal = before_commit, after_rollback, on_fatal
+        self._before_commit, self._after_commit = before_commit, after_commit
+        self._after_rollback, self._on_fatal = after_rollback, on_fatal
         self._waiting: list[asyncio.Future[None]] = []
         self._in_transaction = False
         self._lock: IO[bytes] | None = None
@@ -57,9 +60,11 @@ class Database:
         try:
             self._connection = connect(self.path)
             migrate(self._connection)
-        except BaseException:
+        except BaseException as error:
             self._lock.close()
             self._lock = None
+            if isinstance(error, apsw.Error):
+                raise StoreError(f"{self.path} cannot be opened: {error}") from error
             raise
         self.execute: Callable[..., Any] = self._connection.execute
 
@@ -116,6 +121,7 @@ class Database:
             self._fail(error)
             return
         self._in_transaction = False
+        self._after_commit()
         waiting, self._waiting = self._waiting, []
         if waiting:
             self.disk_full = False

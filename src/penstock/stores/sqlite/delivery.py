@@ -23,7 +23,9 @@ log = structlog.get_logger("penstock")
 
 BURIED_AT_ONCE = 100
 ROUNDS = 4
-"""How often a receive does a round of what else is due (making ready, expiring, burying) before it goes on."""
+"""How often a receive makes ready and expires what is due, before it looks for messages."""
+MOST_LOOKS = 50
+"""How often it looks along the line while all it finds is dead, expired or damaged."""
 
 _handed_out = struct.Struct(">QQI")
 
@@ -48,39 +50,20 @@ class Delivery:
             if entry.queue.fifo:
                 return []
             raise TooManyInFlight
-        due = now + ask.visibility_seconds * 1000 if ask.visibility_seconds else None
-        messages: list[Message] = []
-        delivered: list[Card] = []
-        for card in self._choose(entry, min(ask.limit, room), now):
-            counted = card.received_again(now)
-            try:
-                messages.append(self._message(entry, counted))
-            except Damaged as damage:
-                log.error("message set aside", queue=entry.queue.arn, reason=str(damage))
-                self._shelves.set_aside(entry, card, now)
-                continue
-            self._shelves.deliver(entry, counted, due, now)
-            delivered.append(counted)
-        for group, number in Counter(card.group for card in delivered if card.group).items():
-            hidden = number if due else 0
-            self._groups.update(entry, group, now, ready=-hidden, in_flight=hidden)
+        for _ in range(MOST_LOOKS):
+            chosen, look_again = self._choose(entry, min(ask.limit, room), now)
+            messages, delivered = self._deliver(entry, chosen, ask, now)
+            if messages or not (look_again or chosen):
+                break
         if repeatable and delivered:
             self._remember(entry, ask, delivered, now)
         return messages
 
-    def _choose(self, entry: Entry, limit: int, now: int) -> list[Card]:
-        """The next messages to hand out; those that were received too often go to the dead-letter queue instead."""
+    def _choose(self, entry: Entry, limit: int, now: int) -> tuple[list[Card], bool]:
+        """The next messages to hand out, and whether it is worth to look again for more. Those that were received too
+        often go to the dead-letter queue instead; those that have expired are passed over."""
         if entry.groups and not entry.queue.fifo:
             self._groups.calm(entry, now)
-        for _ in range(ROUNDS):
-            chosen, passed_over = self._sort(entry, limit, now)
-            if chosen or not passed_over:
-                return chosen
-        self._shelves.expect(entry, now)
-        return []
-
-    def _sort(self, entry: Entry, limit: int, now: int) -> tuple[list[Card], bool]:
-        """One look along the line: who is to be handed out, and whether only so many could be passed over."""
         target, redrive = self._dead_letters.target_of(entry), entry.queue.redrive
         most = redrive.max_receives if target and redrive else math.inf
         horizon = now - entry.retention_ms
@@ -100,6 +83,26 @@ class Delivery:
         if expired:
             self._shelves.expire(entry, now)
         return chosen, len(dead) == BURIED_AT_ONCE or expired == EXPIRED_AT_ONCE
+
+    def _deliver(self, entry: Entry, chosen: list[Card], ask: Receive, now: int) -> tuple[list[Message], list[Card]]:
+        """Hand out what can be read, and set aside what cannot."""
+        due = now + ask.visibility_seconds * 1000 if ask.visibility_seconds else None
+        messages: list[Message] = []
+        delivered: list[Card] = []
+        for card in chosen:
+            counted = card.received_again(now)
+            try:
+                messages.append(self._message(entry, counted))
+            except Damaged as damage:
+                log.error("message set aside", queue=entry.queue.arn, reason=str(damage))
+                self._shelves.set_aside(entry, card, now)
+                continue
+            self._shelves.deliver(entry, counted, due, now)
+            delivered.append(counted)
+        for group, number in Counter(card.group for card in delivered if card.group).items():
+            hidden = number if due else 0
+            self._groups.update(entry, group, now, ready=-hidden, in_flight=hidden)
+        return messages, delivered
 
     def peek(self, queue_id: int, limit: int, after: bytes, now: int) -> list[Message]:
         """Messages as they lie on the shelf, oldest first; nothing is changed."""

@@ -41,6 +41,7 @@ class Shelves:
     def __init__(self, db: Database, catalogue: Catalogue, groups: Groups, notify: Listener) -> None:
         self._db, self._catalogue, self._groups, self._notify = db, catalogue, groups, notify
         self.next_due: float = 0
+        self.latest = 0
 
     def find(self, entry: Entry, enqueued: int, number: int) -> Card | None:
         row = self._db.execute(f"SELECT {COLUMNS} FROM message WHERE {KEY}", (entry.shelf, enqueued, number)).get
@@ -142,6 +143,7 @@ class Shelves:
 
     def catch_up(self, now: int, rounds: int = 1) -> None:
         """Make ready what is due: at once for all but a storm, which is spread over calls."""
+        self.latest = max(self.latest, now)
         while self.next_due <= now and rounds:
             self._promote(now)
             rounds -= 1

@@ -24,6 +24,7 @@ from penstock.stores.sqlite.shelves import Shelves
 from penstock.stores.sqlite.upkeep import Upkeep
 
 NUMBERS_AT_ONCE = 10_000
+TIME_NOTED_EVERY_MS = 100
 COUNTED_AFTER = 20
 """Rounds of catching up before counting: counts are exact but in the worst of storms."""
 
@@ -43,7 +44,7 @@ class SqliteStore:
 
     def __init__(self, path: Path, on_fatal: Callable[[BaseException], None] = _stop) -> None:
         self.path = path
-        self.database = Database(path, self._before_commit, self._load_again, on_fatal)
+        self.database = Database(path, self._before_commit, self._after_commit, self._load_again, on_fatal)
         self._catalogue = Catalogue(self.database)
         db, catalogue, payloads = self.database, self._catalogue, Payloads(self.database)
         self._shelves = shelves = Shelves(db, catalogue, Groups(db), self._notify)
@@ -54,7 +55,7 @@ class SqliteStore:
         self._moves = Moves(db, shelves, payloads, dead_letters)
         self._upkeep = Upkeep(db, catalogue, shelves)
         self._listeners: list[Listener] = []
-        self._number = self._numbers_end = 0
+        self._number = self._numbers_end = self._noted_time = 0
 
     async def open(self) -> None:
         self.database.open()
@@ -207,6 +208,7 @@ class SqliteStore:
 
     def _load_again(self) -> None:
         self._catalogue.load_again()
+        self._upkeep.load()
         self._load_clocks()
 
     def _load_clocks(self) -> None:
@@ -217,6 +219,12 @@ class SqliteStore:
 
     def _before_commit(self) -> None:
         self._catalogue.flush()
+        if self._shelves.latest > self._noted_time + TIME_NOTED_EVERY_MS:
+            self._noted_time = self._shelves.latest
+            self.database.execute("INSERT OR REPLACE INTO keepsake VALUES ('time', ?)", (self._noted_time,))
+
+    def _after_commit(self) -> None:
+        self._catalogue.committed()
 
     def _next_number(self) -> int:
         """A number never given before, also not before a restart: they are set aside on disk in blocks."""

@@ -24,6 +24,8 @@ class Upkeep:
         self._forget_at = 0
 
     def load(self) -> None:
+        for entry in self._catalogue.by_id.values():
+            entry.check_at = 0
         self._checks = [(0, queue_id) for queue_id in self._catalogue.by_id]
         self._forget_at = 0
 
@@ -34,7 +36,7 @@ class Upkeep:
 
     def step(self, now: int) -> int:
         if self._db.disk_full:
-            self._note_time(now)
+            self._db.execute("INSERT OR REPLACE INTO keepsake VALUES ('space', ?)", (now,))
             return now + LOOK_FOR_SPACE_EVERY_MS
         self._shelves.catch_up(now)
         expiring = self._expire(now)
@@ -44,9 +46,6 @@ class Upkeep:
             return now
         next_check = self._checks[0][0] if self._checks else math.inf
         return int(min(self._shelves.next_due, next_check, self._forget_at, now + FORGET_EVERY_MS))
-
-    def _note_time(self, now: int) -> None:
-        self._db.execute("INSERT OR REPLACE INTO keepsake VALUES ('time', ?)", (now,))
 
     def _expire(self, now: int) -> bool:
         for _ in range(QUEUES_AT_ONCE):
@@ -91,7 +90,6 @@ class Upkeep:
         """Drop deduplication ids, receive attempts and tombstones that are past their time."""
         if self._forget_at > now:
             return False
-        self._note_time(now)
         self._db.execute("DELETE FROM tombstone WHERE deleted<=?", (now - TOMBSTONE_MS,))
         more = False
         for table, key in (("deduplication", "shelf, scope, name"), ("attempt", "shelf, name")):
