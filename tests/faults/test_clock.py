@@ -58,12 +58,12 @@ def test_time_keeps_its_pace_whatever_is_done_to_the_wall_clock(rng: random.Rand
 
 
 @pytest.mark.parametrize("pace_ms", [1, 50, 99, 100, 5000])
-@pytest.mark.parametrize("ahead_ms", [-5000, 5000])
+@pytest.mark.parametrize("ahead_ms", [-500, 500])
 def test_a_step_of_the_wall_clock_is_paid_back_however_often_time_is_asked_for(pace_ms: int, ahead_ms: int) -> None:
     clocks = Clocks()
     clock = clocks.made()
     clocks.wall_ms += ahead_ms
-    for _ in range(110 * abs(ahead_ms) // pace_ms):
+    for _ in range(11 * AnchoredClock.PAYBACK // 10 * abs(ahead_ms) // pace_ms):
         clocks.run(pace_ms)
         clock.now()
     assert abs(clock.now() - clocks.wall_ms) <= 1

@@ -2,7 +2,7 @@
 
 The wall clock is read once and carried forward by the monotonic clock, so that a step of the
 system's time cannot make every hidden message visible at once. Whatever drift builds up between the two is
-paid back slowly, at most one millisecond for each hundred that pass.
+paid back slowly, at most one millisecond for each thousand that pass.
 """
 
 import time
@@ -26,7 +26,7 @@ def _steady() -> int:
 
 
 class AnchoredClock:
-    PAYBACK = 100
+    PAYBACK = 1000
 
     def __init__(
         self,

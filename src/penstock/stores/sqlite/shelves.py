@@ -65,7 +65,7 @@ class Shelves:
         entry.oldest = min(entry.oldest, card.enqueued)
         if card.group:
             self._groups.update(entry, card.group, now, messages=1, ready=int(card.state == READY))
-        self.expect(entry, card.due or now)
+        self._expect(entry, card.due, now)
 
     def take_off(self, entry: Entry, card: Card, now: int) -> None:
         """A message leaves a queue's shelf, for another or for good."""
@@ -109,7 +109,7 @@ class Shelves:
         self._count(entry, IN_FLIGHT, +1)
         if card.group and card.state == READY:
             self._groups.update(entry, card.group, now, ready=-1, in_flight=1)
-        self.expect(entry, due)
+        self._expect(entry, due, now)
 
     def set_aside(self, entry: Entry, card: Card, now: int) -> None:
         """A message that cannot be read is handed out to nobody; it goes when its retention ends."""
@@ -121,7 +121,7 @@ class Shelves:
         self._count(entry, DAMAGED, +1)
         if card.group:
             self._groups.update(entry, card.group, now, ready=-1)
-        self.expect(entry, now)
+        self._notify(entry.queue.id, now)
 
     def deliver(self, entry: Entry, card: Card, due: int | None, now: int) -> None:
         """Ready → in flight, or ready still and at the back if it is not to be hidden. The caller tells the group."""
@@ -137,7 +137,7 @@ class Shelves:
         if due:
             self._count(entry, READY, -1)
             self._count(entry, IN_FLIGHT, +1)
-        self.expect(entry, due or now)
+        self._expect(entry, due, now)
 
     # Time
 
@@ -185,13 +185,14 @@ class Shelves:
         for enqueued, number in rows:
             due = enqueued + entry.queue.delay_seconds * 1000
             self._db.execute(f"UPDATE message SET due=? WHERE {KEY}", (due, entry.shelf, enqueued, number))
-            self.expect(entry, due)
+            self._expect(entry, due, now)
         self.catch_up(now)
 
-    def expect(self, entry: Entry, at: int) -> None:
-        """Something of this queue can be had from this time on."""
-        self.next_due = min(self.next_due, at)
-        self._notify(entry.queue.id, at)
+    def _expect(self, entry: Entry, due: int | None, now: int) -> None:
+        """A message of this queue can be had when it is due, or now."""
+        if due is not None and due < self.next_due:
+            self.next_due = due
+        self._notify(entry.queue.id, due or now)
 
     def _count(self, entry: Entry, state: int, change: int) -> None:
         entry.counts[state] += change
