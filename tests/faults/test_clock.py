@@ -53,7 +53,7 @@ def test_time_keeps_its_pace_whatever_is_done_to_the_wall_clock(rng: random.Rand
             clocks.run(passed)
             now = clock.now()
             assert now >= before
-            assert abs(now - before - passed) <= passed // 100 + 1
+            assert abs(now - before - passed) <= passed // AnchoredClock.PAYBACK + 1
             before = now
 
 

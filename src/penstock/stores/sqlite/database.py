@@ -95,10 +95,16 @@ class Database:
         except BaseException as error:
             self._roll_back(error)
             raise
-        if self._waiting or self._connection.total_changes() != before:
+        changed = self._connection.total_changes() != before
+        if self._waiting or changed:
             written = asyncio.get_running_loop().create_future()
             self._waiting.append(written)
-            await written
+            try:
+                await written
+            except Unavailable:
+                if changed:
+                    raise
+                return await self.write(change, *args, **kwargs)  # what it saw was undone: look again
         return result
 
     def _begin(self) -> None:
@@ -112,7 +118,8 @@ class Database:
             return
         started = perf_counter()
         try:
-            self._before_commit()
+            if self._waiting:
+                self._before_commit()
             self.execute("COMMIT")
         except apsw.FullError as error:
             self._roll_back(error)

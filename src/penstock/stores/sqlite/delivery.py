@@ -23,9 +23,9 @@ log = structlog.get_logger("penstock")
 
 BURIED_AT_ONCE = 100
 ROUNDS = 4
-"""How often a receive makes ready and expires what is due, before it looks for messages."""
-MOST_LOOKS = 50
-"""How often it looks along the line while all it finds is dead, expired or damaged."""
+"""How often a receive makes ready what is due, before it looks for messages."""
+PASSED_OVER_AT_ONCE = 2000
+"""After how many that are dead, expired or damaged it leaves off looking for one that is not."""
 
 _handed_out = struct.Struct(">QQI")
 
@@ -38,10 +38,9 @@ class Delivery:
         self._dead_letters, self._groups, self._lines = dead_letters, Groups(db), Lines(db)
 
     def receive(self, queue_id: int, ask: Receive, now: int) -> Sequence[Message]:
-        entry, rounds = self._catalogue.live(queue_id), ROUNDS
+        entry = self._catalogue.live(queue_id)
         self._shelves.catch_up(now, rounds=ROUNDS)
-        while self._shelves.expire(entry, now) and (rounds := rounds - 1):
-            pass
+        self._shelves.expire(entry, now)
         repeatable = ask.attempt_id is not None and entry.queue.fifo
         if repeatable and (again := self._repeat(entry, ask, now)):
             return again
@@ -50,18 +49,21 @@ class Delivery:
             if entry.queue.fifo:
                 return []
             raise TooManyInFlight
-        for _ in range(MOST_LOOKS):
-            chosen, look_again = self._choose(entry, min(ask.limit, room), now)
+        passed_over, look_again = 0, True
+        while look_again and passed_over < PASSED_OVER_AT_ONCE:
+            chosen, passed = self._choose(entry, min(ask.limit, room), now)
             messages, delivered = self._deliver(entry, chosen, ask, now)
-            if messages or not (look_again or chosen):
-                break
+            passed_over += passed + len(chosen)
+            look_again = not messages and bool(passed or chosen)
+        if look_again:
+            self._shelves.look_again_soon(entry, now)
         if repeatable and delivered:
             self._remember(entry, ask, delivered, now)
         return messages
 
-    def _choose(self, entry: Entry, limit: int, now: int) -> tuple[list[Card], bool]:
-        """The next messages to hand out, and whether it is worth to look again for more. Those that were received too
-        often go to the dead-letter queue instead; those that have expired are passed over."""
+    def _choose(self, entry: Entry, limit: int, now: int) -> tuple[list[Card], int]:
+        """The next messages to hand out, and how many were passed over: those that were received too often, which go to
+        the dead-letter queue instead, and those that have expired."""
         if entry.groups and not entry.queue.fifo:
             self._groups.calm(entry, now)
         target, redrive = self._dead_letters.target_of(entry), entry.queue.redrive
@@ -82,7 +84,7 @@ class Delivery:
                 self._dead_letters.bury(entry, card, target, now)
         if expired:
             self._shelves.expire(entry, now)
-        return chosen, len(dead) == BURIED_AT_ONCE or expired == EXPIRED_AT_ONCE
+        return chosen, len(dead) + expired
 
     def _deliver(self, entry: Entry, chosen: list[Card], ask: Receive, now: int) -> tuple[list[Message], list[Card]]:
         """Hand out what can be read, and set aside what cannot."""

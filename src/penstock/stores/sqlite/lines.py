@@ -16,7 +16,7 @@ from penstock.stores.sqlite.shelves import COLUMNS, Card
 
 _LINE = f"SELECT {COLUMNS} FROM message WHERE shelf=? AND grp=? AND place IS NOT NULL ORDER BY place, enqueued, number"
 _GROUPS = "FROM message_group WHERE shelf=? AND noisy=? AND available IS NOT NULL"
-_IN_TURN = f"SELECT id, available {_GROUPS} ORDER BY available, head"
+_IN_TURN = f"SELECT id, available, head {_GROUPS} ORDER BY available, head"
 _NOISY = f"SELECT id, in_flight {_GROUPS}"
 
 
@@ -41,11 +41,11 @@ class Lines:
 
     def _quiet(self, entry: Entry) -> Iterator[Card]:
         """Lines merged by turn. A group joins when its first message is next: groups come sorted by that."""
-        groups = chain(self._db.execute(_IN_TURN, (entry.shelf, 0)), [(None, math.inf)])
+        groups = chain(self._db.execute(_IN_TURN, (entry.shelf, 0)), [(None, math.inf, 0)])
         heap: list[tuple[tuple[int, int, int], Card, Iterator[Card]]] = []
         self._join(heap, self._line(entry, 0))
-        for group, available in groups:
-            while heap and heap[0][0][0] < available:
+        for group, available, head in groups:
+            while heap and (heap[0][1].place, heap[0][1].number) < (available, head):
                 _, card, line = heapq.heappop(heap)
                 yield card
                 self._join(heap, line)
@@ -72,7 +72,7 @@ class Lines:
                 heapq.heapreplace(heap, (in_flight + 1, group, line))
 
     def _fifo(self, entry: Entry) -> Iterator[Card]:
-        for group, _ in self._db.execute(_IN_TURN, (entry.shelf, 0)):
+        for group, _, _ in self._db.execute(_IN_TURN, (entry.shelf, 0)):
             for card in self._line(entry, group):
                 if card.state != READY:
                     break

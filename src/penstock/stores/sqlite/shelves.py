@@ -3,6 +3,7 @@
 A card is the part of a message that changes: one row of the table `message`. Each step takes the card as it was.
 """
 
+import asyncio
 import math
 from typing import NamedTuple
 
@@ -161,11 +162,11 @@ class Shelves:
         earliest = self._db.execute("SELECT due FROM message WHERE due IS NOT NULL ORDER BY due LIMIT 1").get
         self.next_due = math.inf if earliest is None else earliest
 
-    def expire(self, entry: Entry, now: int) -> bool:
-        """Drop messages past their retention, a bounded number of them; whether there may be more."""
+    def expire(self, entry: Entry, now: int) -> int:
+        """Drop messages past their retention, at most so many at once; how many there were."""
         horizon = now - entry.retention_ms
         if entry.oldest > horizon:
-            return False
+            return 0
         rows = self._db.execute(
             f"SELECT {COLUMNS} FROM message WHERE shelf=? AND enqueued<=? ORDER BY enqueued LIMIT ?",
             (entry.shelf, horizon, EXPIRED_AT_ONCE),
@@ -174,7 +175,7 @@ class Shelves:
             self.remove(entry, Card(*row), now)
         oldest = self.oldest(entry)
         entry.oldest = math.inf if oldest is None else oldest
-        return entry.oldest <= horizon
+        return len(rows)
 
     def delay_anew(self, entry: Entry, now: int) -> None:
         """A FIFO queue's delay changed: messages still waiting wait for the new one."""
@@ -187,6 +188,10 @@ class Shelves:
             self._db.execute(f"UPDATE message SET due=? WHERE {KEY}", (due, entry.shelf, enqueued, number))
             self._expect(entry, due, now)
         self.catch_up(now)
+
+    def look_again_soon(self, entry: Entry, now: int) -> None:
+        """There is more than this call could deal with: tell a receiver, who may be about to wait."""
+        asyncio.get_running_loop().call_later(0.01, self._notify, entry.queue.id, now)
 
     def _expect(self, entry: Entry, due: int | None, now: int) -> None:
         """A message of this queue can be had when it is due, or now."""

@@ -20,7 +20,7 @@ from penstock.stores.sqlite.groups import Groups
 from penstock.stores.sqlite.moves import Moves
 from penstock.stores.sqlite.payloads import Payloads
 from penstock.stores.sqlite.sending import Sending
-from penstock.stores.sqlite.shelves import Shelves
+from penstock.stores.sqlite.shelves import EXPIRED_AT_ONCE, Shelves
 from penstock.stores.sqlite.upkeep import Upkeep
 
 NUMBERS_AT_ONCE = 10_000
@@ -147,7 +147,7 @@ class SqliteStore:
         entry = self._catalogue.live(queue_id)
         self._shelves.catch_up(now, rounds=COUNTED_AFTER)
         for _ in range(COUNTED_AFTER):
-            if not self._shelves.expire(entry, now):
+            if self._shelves.expire(entry, now) < EXPIRED_AT_ONCE:
                 break
         counts = entry.counts
         return Counts(counts[READY], counts[IN_FLIGHT], counts[DELAYED], entry.bytes, self._shelves.oldest(entry))

@@ -8,12 +8,14 @@ import math
 
 from penstock.stores.sqlite.catalogue import Catalogue, Entry
 from penstock.stores.sqlite.database import Database
-from penstock.stores.sqlite.shelves import Shelves
+from penstock.stores.sqlite.shelves import EXPIRED_AT_ONCE, Shelves
 
 ROWS_AT_ONCE = 500
 QUEUES_AT_ONCE = 100
 FORGET_EVERY_MS = 60_000
 LOOK_FOR_SPACE_EVERY_MS = 1000
+SPACE_NEEDED = 262_144
+"""Bytes: a disk that takes this much again is not full."""
 TOMBSTONE_MS = 120_000
 
 
@@ -36,7 +38,7 @@ class Upkeep:
 
     def step(self, now: int) -> int:
         if self._db.disk_full:
-            self._db.execute("INSERT OR REPLACE INTO keepsake VALUES ('space', ?)", (now,))
+            self._db.execute("INSERT OR REPLACE INTO keepsake VALUES ('space', zeroblob(?))", (SPACE_NEEDED,))
             return now + LOOK_FOR_SPACE_EVERY_MS
         self._shelves.catch_up(now)
         expiring = self._expire(now)
@@ -48,16 +50,20 @@ class Upkeep:
         return int(min(self._shelves.next_due, next_check, self._forget_at, now + FORGET_EVERY_MS))
 
     def _expire(self, now: int) -> bool:
+        expired = 0
         for _ in range(QUEUES_AT_ONCE):
+            if expired >= EXPIRED_AT_ONCE:
+                return True
             if not self._checks or self._checks[0][0] > now:
                 return False
             at, queue_id = heapq.heappop(self._checks)
             entry = self._catalogue.by_id.get(queue_id)
             if entry is None or entry.check_at != at:
                 continue
-            more = self._shelves.expire(entry, now)
+            dropped = self._shelves.expire(entry, now)
+            expired += dropped
             oldest = min(entry.oldest, now)
-            entry.check_at = now if more else max(int(oldest) + entry.retention_ms, now + 1)
+            entry.check_at = now if dropped == EXPIRED_AT_ONCE else max(int(oldest) + entry.retention_ms, now + 1)
             heapq.heappush(self._checks, (entry.check_at, queue_id))
         return True
 
@@ -90,6 +96,7 @@ class Upkeep:
         """Drop deduplication ids, receive attempts and tombstones that are past their time."""
         if self._forget_at > now:
             return False
+        self._db.execute("DELETE FROM keepsake WHERE name='space'")
         self._db.execute("DELETE FROM tombstone WHERE deleted<=?", (now - TOMBSTONE_MS,))
         more = False
         for table, key in (("deduplication", "shelf, scope, name"), ("attempt", "shelf, name")):
