@@ -91,7 +91,7 @@ def test_what_the_server_refuses_is_said_as_it_said_it(sqs: Run) -> None:
         (("send-message-batch", "--queue-url", "q", "--entries", "x"), "--entries: expected Name=Value"),
         (("create-queue", "--cli-input-json", "{"), "--cli-input-json: "),
         (("create-queue", "--cli-input-json", "[]"), "--cli-input-json: give a JSON object"),
-        (("send-message", "--queue-url", "q", "--message-body", "file:///no/such/file"), "--message-body: "),
+        (("send-message", "--queue-url", "q", "--message-body", "file://no-such-file"), "--message-body: "),
     ],
 )
 def test_a_word_that_makes_no_sense_is_named(sqs: Run, words: tuple[str, ...], expected: str) -> None:

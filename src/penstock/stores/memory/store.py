@@ -15,7 +15,7 @@ from penstock.core.errors import QueueGone
 from penstock.core.message import Message, NewMessage, Sent
 from penstock.core.move import MoveStatus, MoveTask
 from penstock.core.queue import Counts, Queue, QueueKey
-from penstock.core.store import Capabilities, Listener, Outcome, Receive, TooManyInFlight
+from penstock.core.store import Capabilities, Listener, Outcome, Receive, StoreError, TooManyInFlight
 from penstock.stores.memory.contents import Contents, Stored
 
 TOMBSTONE_MS = 120_000
@@ -295,7 +295,7 @@ class MemoryStore:
         return min(later)
 
     async def backup(self, path: Path) -> None:
-        raise NotImplementedError("the memory store has no backup: what it holds ends with its process")
+        raise StoreError("The memory store has no backup: what it holds ends with its process.")
 
 
 def _page(queues: Iterable[Queue], after: str, limit: int) -> list[Queue]:
