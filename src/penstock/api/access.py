@@ -57,6 +57,13 @@ class Access:
         assert key is not None, "a verified signature has a key"
         return Caller(key.principal, signature.region, signature.service)
 
+    def check_service(self, caller: Caller, service: str) -> None:
+        """A signature is good for the service it was made for."""
+        if self.enforced and caller.service != service:
+            raise ServiceError(
+                "SignatureDoesNotMatch", f"Credential should be scoped to correct service: '{service}'. "
+            )
+
     def _taken_at_its_word(self, request: HttpRequest) -> Caller:
         try:
             signature: Signature | None = read(request)

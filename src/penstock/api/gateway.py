@@ -109,6 +109,7 @@ class Gateway:
         outcome.account = caller.principal.account
         service, operation = wire.operation(self._services, caller.service)
         outcome.service, outcome.action = service.name, operation.name
+        self._access.check_service(caller, service.signing_name)
         run = self._operations[service.name].get(operation.name)
         if run is None:
             raise ServiceError("InvalidAction", f"The action {operation.name} is not valid for this endpoint.")

@@ -56,10 +56,6 @@ class JsonWire:
         found = services.targets.get(target)
         if found is None or self._http.method != "POST":
             raise unknown_action(target.decode("latin-1").rpartition(".")[2])
-        if signed_for and signed_for != found[0].signing_name:
-            raise ServiceError(
-                "SignatureDoesNotMatch", f"Credential should be scoped to correct service: '{found[0].signing_name}'. "
-            )
         return found
 
     def request(self, service: Service, operation: Operation) -> Any:
