@@ -19,6 +19,9 @@ CHECKS = {
         ) AS held USING (shelf)
         WHERE (ready, in_flight, delayed, bytes) IS NOT
             (coalesce(is_ready, 0), coalesce(is_in_flight, 0), coalesce(is_delayed, 0), coalesce(held, 0))""",
+    "a queue's number of groups is wrong": """
+        SELECT name, groups FROM queue
+        WHERE groups != (SELECT count(*) FROM message_group WHERE message_group.shelf = queue.shelf)""",
     "a message has no payload": "SELECT number FROM message WHERE number NOT IN (SELECT number FROM payload)",
     "a payload has no message": "SELECT number FROM payload WHERE number NOT IN (SELECT number FROM message)",
     "a payload is shared": "SELECT number FROM message GROUP BY number HAVING count(*) > 1",

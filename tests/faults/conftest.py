@@ -55,6 +55,7 @@ def start(folder: Path) -> Iterator[Callable[..., Server]]:
 
     yield start
     for server in started:
+        print(f"status {server.process.poll()}, last words:\n{server.output()[-2000:]}")
         if server.process.poll() is None:
             server.process.kill()
             server.process.wait()

@@ -21,8 +21,11 @@ PLAIN, ORDERED, DYING, DEAD = "plain", "ordered.fifo", "dying", "dead"
 QUEUES = (PLAIN, ORDERED, DYING, DEAD)
 MOST_RECEIVES = 3
 GROUPS = 8
-WINDOW_SECONDS = 2
+WINDOW_SECONDS = {PLAIN: 2, ORDERED: 2, DYING: 1, DEAD: 2}
+DELETED = {PLAIN: 0.7, ORDERED: 0.7, DYING: 0.1, DEAD: 0.9}
+"""How much of what it receives a consumer deletes, and how long it has for that."""
 EMPTY_ROUNDS = 3
+DRAIN_SECONDS = 60
 PACE_SECONDS = 0.01
 
 
@@ -86,12 +89,15 @@ class Workload:
         """Receive and delete until nothing comes for longer than any window."""
         consumer = Consumer(self.client, self.recorder, random.Random(0), 0)
         empty, last = 0, time.monotonic()
-        while empty < EMPTY_ROUNDS or time.monotonic() < last + WINDOW_SECONDS + 1:
+        deadline = last + DRAIN_SECONDS
+        while empty < EMPTY_ROUNDS or time.monotonic() < last + max(WINDOW_SECONDS.values()) + 1:
+            if time.monotonic() > deadline:
+                return  # what is wrong will be seen in the history
             messages = [m for queue in QUEUES for m in consumer.take(queue, wait=0, keep=False)]
             empty = 0 if messages else empty + 1
             last = time.monotonic() if messages else last
             time.sleep(0 if messages else 0.2)
-        assert [counts(self.client, queue) for queue in QUEUES] == [(0, 0, 0)] * len(QUEUES)
+        assert [counts(self.client, queue) for queue in QUEUES] == [(0, 0, 0)] * len(QUEUES), "it can never be drained"
 
 
 class Producer:
@@ -100,7 +106,7 @@ class Producer:
         self._sent = 0
 
     def turn(self) -> bool:
-        queue = self._rng.choice((PLAIN, PLAIN, ORDERED, DYING))
+        queue = self._rng.choice((PLAIN, PLAIN, PLAIN, ORDERED, ORDERED, ORDERED, DYING))
         entries = [self._entry(queue) for _ in range(self._rng.choice((1, 1, 1, 5, 10)))]
         for _ in range(3 if queue == ORDERED else 1):
             if self._send(queue, entries) is not None:
@@ -136,7 +142,7 @@ class Consumer:
         self._client, self._recorder, self._rng = client, recorder, rng
 
     def turn(self) -> bool:
-        queue = self._rng.choice((PLAIN, PLAIN, ORDERED, DYING, DEAD))
+        queue = self._rng.choice((PLAIN, PLAIN, ORDERED, ORDERED, DYING, DYING, DEAD))
         return bool(self.take(queue, wait=self._rng.choice((0, 0, 1)), keep=True))
 
     def take(self, queue: str, wait: int, keep: bool) -> list[Value]:
@@ -144,16 +150,16 @@ class Consumer:
 
         def act() -> Value:
             reply = self._client.call(
-                "ReceiveMessage", queue, MaxNumberOfMessages=10, VisibilityTimeout=WINDOW_SECONDS,
+                "ReceiveMessage", queue, MaxNumberOfMessages=10, VisibilityTimeout=WINDOW_SECONDS[queue],
                 WaitTimeSeconds=wait, MessageSystemAttributeNames=["All"],
             )  # fmt: skip
             return {"messages": [_message(message) for message in reply.get("Messages", [])]}
 
-        reply = self._recorder.attempt("receive", {"queue": queue, "visibility": WINDOW_SECONDS}, act)
+        reply = self._recorder.attempt("receive", {"queue": queue, "visibility": WINDOW_SECONDS[queue]}, act)
         messages: list[Value] = reply["messages"] if reply else []
-        if keep and messages and self._rng.random() < 0.1:
-            self._change(queue, self._rng.choice(messages)["handle"])
-        done = [m["handle"] for m in messages if not keep or self._rng.random() < 0.7]
+        if keep and messages and self._rng.random() < 0.2:
+            self._change(queue, self._rng.choice(messages[:3])["handle"])
+        done = [m["handle"] for m in messages if not keep or self._rng.random() < DELETED[queue]]
         if queue == ORDERED:  # a careful consumer deletes in order, and stops at the first it could not do
             done = [m["handle"] for m in messages[: len(done)]]
         if done:
@@ -172,7 +178,7 @@ class Consumer:
         self._recorder.attempt("delete", {"queue": queue, "handles": handles}, act)
 
     def _change(self, queue: str, handle: str) -> None:
-        seconds = self._rng.choice((0, 1, WINDOW_SECONDS))
+        seconds = self._rng.choice((0, 0, 1, WINDOW_SECONDS[queue]))
         self._recorder.attempt(
             "change",
             {"queue": queue, "handle": handle, "seconds": seconds},
