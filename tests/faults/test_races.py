@@ -21,7 +21,7 @@ from .run import size
 from .together import at_once
 
 CLIENTS = 32
-RACES = size(gate=8, night=500)
+RACES = size(gate=8, night=200)
 
 REFUSED = "InvalidParameterValueException"
 NUMBERS = itertools.count()
@@ -131,7 +131,7 @@ def test_a_delete_and_an_expiring_window_have_one_winner(
 ) -> None:
     """Deleted, or received again and then still there: never both, never neither."""
     queue = request.getfixturevalue(name)
-    for race in range(size(gate=2, night=100)):
+    for race in range(size(gate=2, night=60)):
         for number in range(8):
             group = {"MessageGroupId": f"g{number}", "MessageDeduplicationId": f"{race}-{number}"}
             send(clients[0], queue, **(group if name == "fifo" else {}))

@@ -18,7 +18,7 @@ from .counting import Cost, cheapest, scans
 from .crowd import Crowd, crowd
 from .run import size
 
-FEW, MANY = 100, size(gate=20_000, night=200_000)
+FEW, MANY = 100, size(gate=20_000, night=100_000)
 GROWTH = 1.5
 """A tree that is deeper, a page that is fuller: more than this is a law of growth."""
 
