@@ -40,6 +40,9 @@ class Entry:
 class Catalogue:
     def __init__(self, db: Database) -> None:
         self._db = db
+        self._clear()
+
+    def _clear(self) -> None:
         self._dirty: set[int] = set()
         self._restructured = False
         self.by_id: dict[int, Entry] = {}
@@ -48,7 +51,7 @@ class Catalogue:
         self._sources: dict[str, set[int]] = defaultdict(set)
 
     def load(self) -> None:
-        self.__init__(self._db)  # type: ignore[misc]
+        self._clear()
         for row in self._db.execute(
             "SELECT id, region, account, name, attributes, tags, created, modified, purged, shelf,"
             " ready, in_flight, delayed, bytes, groups FROM queue"

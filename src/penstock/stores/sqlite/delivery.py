@@ -14,7 +14,6 @@ from penstock.stores.sqlite.catalogue import IN_FLIGHT, Catalogue, Entry
 from penstock.stores.sqlite.claims import PEEKED, Claim
 from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.dead_letters import DeadLetters
-from penstock.stores.sqlite.groups import Groups
 from penstock.stores.sqlite.lines import Lines
 from penstock.stores.sqlite.payloads import Damaged, Payloads
 from penstock.stores.sqlite.shelves import COLUMNS, EXPIRED_AT_ONCE, Card, Shelves
@@ -35,7 +34,7 @@ class Delivery:
         self, db: Database, catalogue: Catalogue, shelves: Shelves, payloads: Payloads, dead_letters: DeadLetters
     ) -> None:
         self._db, self._catalogue, self._shelves, self._payloads = db, catalogue, shelves, payloads
-        self._dead_letters, self._groups, self._lines = dead_letters, Groups(db), Lines(db)
+        self._dead_letters, self._groups, self._lines = dead_letters, shelves.groups, Lines(db)
 
     def receive(self, queue_id: int, ask: Receive, now: int) -> Sequence[Message]:
         entry = self._catalogue.live(queue_id)

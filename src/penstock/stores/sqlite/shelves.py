@@ -40,7 +40,7 @@ class Card(NamedTuple):
 
 class Shelves:
     def __init__(self, db: Database, catalogue: Catalogue, groups: Groups, notify: Listener) -> None:
-        self._db, self._catalogue, self._groups, self._notify = db, catalogue, groups, notify
+        self._db, self._catalogue, self.groups, self._notify = db, catalogue, groups, notify
         self.next_due: float = 0
         self.latest = 0
 
@@ -59,13 +59,13 @@ class Shelves:
     def put(self, entry: Entry, card: Card, group: str | None, now: int) -> None:
         """A message comes onto a queue's shelf. Its group is given by name; the card knows only numbers."""
         if group:
-            card = card._replace(group=self._groups.enter(entry, group, now))
+            card = card._replace(group=self.groups.enter(entry, group, now))
         self._db.execute(f"INSERT INTO message (shelf, {COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?)", (entry.shelf, *card))
         self._count(entry, card.state, +1)
         entry.bytes += card.size
         entry.oldest = min(entry.oldest, card.enqueued)
         if card.group:
-            self._groups.update(entry, card.group, now, messages=1, ready=int(card.state == READY))
+            self.groups.update(entry, card.group, now, messages=1, ready=int(card.state == READY))
         self._expect(entry, card.due, now)
 
     def take_off(self, entry: Entry, card: Card, now: int) -> None:
@@ -75,13 +75,13 @@ class Shelves:
         entry.bytes -= card.size
         if card.group:
             ready, in_flight = -(card.state == READY), -(card.state == IN_FLIGHT)
-            self._groups.update(entry, card.group, now, messages=-1, ready=ready, in_flight=in_flight)
+            self.groups.update(entry, card.group, now, messages=-1, ready=ready, in_flight=in_flight)
             if entry.queue.fifo:
                 self._notify(entry.queue.id, now)
 
     def remove(self, entry: Entry, card: Card, now: int) -> None:
         """A message's end: deleted or expired."""
-        self._groups.note_work(entry, card.group, card.received if card.state == IN_FLIGHT else None, now)
+        self.groups.note_work(entry, card.group, card.received if card.state == IN_FLIGHT else None, now)
         self.take_off(entry, card, now)
         self._db.execute("DELETE FROM payload WHERE number=?", (card.number,))
 
@@ -96,8 +96,8 @@ class Shelves:
         self._count(entry, READY, +1)
         if card.group:
             in_flight = card.state == IN_FLIGHT
-            self._groups.note_work(entry, card.group, card.received if in_flight else None, since)
-            self._groups.update(entry, card.group, since, ready=1, in_flight=-in_flight)
+            self.groups.note_work(entry, card.group, card.received if in_flight else None, since)
+            self.groups.update(entry, card.group, since, ready=1, in_flight=-in_flight)
         self._notify(entry.queue.id, since)
 
     def hide(self, entry: Entry, card: Card, due: int, now: int) -> None:
@@ -109,7 +109,7 @@ class Shelves:
         self._count(entry, card.state, -1)
         self._count(entry, IN_FLIGHT, +1)
         if card.group and card.state == READY:
-            self._groups.update(entry, card.group, now, ready=-1, in_flight=1)
+            self.groups.update(entry, card.group, now, ready=-1, in_flight=1)
         self._expect(entry, due, now)
 
     def set_aside(self, entry: Entry, card: Card, now: int) -> None:
@@ -121,7 +121,7 @@ class Shelves:
         self._count(entry, card.state, -1)
         self._count(entry, DAMAGED, +1)
         if card.group:
-            self._groups.update(entry, card.group, now, ready=-1)
+            self.groups.update(entry, card.group, now, ready=-1)
         self._notify(entry.queue.id, now)
 
     def deliver(self, entry: Entry, card: Card, due: int | None, now: int) -> None:
