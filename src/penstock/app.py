@@ -13,9 +13,10 @@ import uvloop
 
 from penstock import __version__, registry
 from penstock.api.access import Access, Key
+from penstock.api.addresses import Addresses
 from penstock.api.authorise import own_account_only
 from penstock.api.call import Site
-from penstock.api.gateway import Addresses, Gateway
+from penstock.api.gateway import Gateway
 from penstock.api.metrics import Metrics
 from penstock.api.pages import Pages
 from penstock.api.record import Recorder
@@ -105,6 +106,7 @@ class Server:
             room=self.room,
             handle_key=await self.store.keep("handle-key", secrets.token_bytes(32)),
             limits=settings.limits,
+            addresses=Addresses(settings.public_url, settings.trusted_proxies),
             move_started=lambda: self.mover.expect(self.clock.now()),
             recreate_wait_seconds=settings.recreate_wait_seconds,
             purge_wait_seconds=settings.purge_wait_seconds,
@@ -175,8 +177,7 @@ class Server:
             root_account=settings.root_account,
             enforced=settings.auth == "on",
         )
-        addresses = Addresses(settings.public_url, settings.trusted_proxies)
-        gateway = Gateway(site, access, own_account_only, addresses, services, Recorder(self.metrics))
+        gateway = Gateway(site, access, own_account_only, services, Recorder(self.metrics))
         self.pages = Pages(site, self.metrics, settings.metrics_from, gateway, on_trouble=self._sweep_now)
         tls = None
         if settings.tls_certificate and settings.tls_key:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from penstock.api.call import Call, Site
 from penstock.api.sqs.attributes import check_redrive
+from penstock.aws.http import HttpRequest
 from penstock.config import DeclaredQueue
 from penstock.core import attributes
 from penstock.core.errors import ServiceError
@@ -38,7 +39,7 @@ async def _adjust(site: Site, declared: DeclaredQueue) -> None:
     if queue is None:
         return
     wanted = attributes.checked(declared.attributes, queue.fifo, site.limits)
-    call = Call(site, root_of(key.account), key.region, "CreateQueue", "")
+    call = Call(site, HttpRequest("", b"", {}), "declared", root_of(key.account), key.region)
     await check_redrive(call, key, queue.fifo, wanted, declared.attributes)
     changed = attributes.merged(queue.attributes, wanted)
     tags = queue.tags | dict(declared.tags)

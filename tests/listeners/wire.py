@@ -16,7 +16,7 @@ Serve = Callable[..., Awaitable["Running"]]
 
 
 async def echo(request: HttpRequest) -> HttpResponse:
-    return HttpResponse(200, request.body, [(b"Content-Type", b"application/octet-stream")])
+    return HttpResponse(200, request.body, b"Content-Type: application/octet-stream\r\n")
 
 
 def request(body: bytes = b"", *headers: bytes, method: bytes = b"POST", target: bytes = b"/") -> bytes:

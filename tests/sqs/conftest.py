@@ -66,4 +66,4 @@ async def untouched(world: World, client: Client) -> AsyncIterator[Queue]:
     before = await queue.attributes("All")
     yield queue
     assert await queue.attributes("All") == before
-    assert [outcome.result for outcome in world.outcomes if outcome.status >= 500] == []
+    assert [call.result for call in world.calls if call.status >= 500] == []

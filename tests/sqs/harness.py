@@ -18,9 +18,10 @@ from botocore.credentials import Credentials
 
 from penstock import registry
 from penstock.api.access import Access, Key
+from penstock.api.addresses import Addresses
 from penstock.api.authorise import own_account_only
-from penstock.api.call import Site
-from penstock.api.gateway import Addresses, Gateway, Outcome
+from penstock.api.call import Call, Site
+from penstock.api.gateway import Gateway
 from penstock.api.waiting import WaitingRoom
 from penstock.aws.http import HttpRequest
 from penstock.aws.signature import Verifier
@@ -75,13 +76,14 @@ class World:
     def __init__(self, store: Store, addresses: Addresses | None = None, **settings: Any) -> None:
         self.store, self.clock, self.room = store, ManualClock(), WaitingRoom()
         self.peer = "192.0.2.1"
-        self.outcomes: list[Outcome] = []
+        self.calls: list[Call] = []
         self.mover = Mover(store)
+        settings |= {"addresses": addresses} if addresses else {}
         self.site = Site(store, self.clock, self.room, handle_key=b"k" * 32, **settings)
         access = Access(KEYS, Verifier(frozenset({"sqs", "sts"}), frozenset({REGION, OTHER_REGION})), REGION, ACCOUNT)
         services = {name: registry.load(where) for name, where in registry.SERVICES.items()}
         self.gateway = Gateway(
-            self.site, access, own_account_only, addresses or Addresses(), services, self.outcomes.append
+            self.site, access, own_account_only, services, lambda call, seconds: self.calls.append(call)
         )
         store.subscribe(self._messages_due)
 
@@ -109,7 +111,8 @@ class World:
     async def http(self, method: str, target: str, headers: Headers, body: bytes = b"") -> Answer:
         given = {key.lower().encode(): value.encode("latin-1") for key, value in headers.items()}
         reply = await self.gateway(HttpRequest(method, target.encode("latin-1"), given, body, self.peer))
-        return Answer(reply.status, {key.decode(): value.decode() for key, value in reply.headers}, bytes(reply.body))
+        lines = [line.partition(": ") for line in reply.headers.decode().splitlines()]
+        return Answer(reply.status, {name: value for name, _, value in lines}, bytes(reply.body))
 
     def advance(self, seconds: float) -> int:
         return self.clock.advance(seconds)

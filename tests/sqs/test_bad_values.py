@@ -95,7 +95,7 @@ async def test_a_strange_policy_is_refused_or_can_be_lived_with(world: World, cl
     await queue.call("AddPermission", **permission)
     await queue.call("GetQueueAttributes", AttributeNames=["All"])
     await queue.call("RemovePermission", Label="l")
-    assert [outcome.action for outcome in world.outcomes if outcome.status >= 500] == []
+    assert [call.action for call in world.calls if call.status >= 500] == []
 
 
 TASKS: list[Any] = [

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from penstock.api.gateway import Addresses
+from penstock.api.addresses import Addresses
 from penstock.core.limits import Limits
 
 from .clients import Client, QueryClient, check_request_id

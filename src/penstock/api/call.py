@@ -4,10 +4,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
+from penstock.api.addresses import Addresses
 from penstock.api.waiting import WaitingRoom
+from penstock.aws.http import HttpRequest
 from penstock.core.clock import Clock
 from penstock.core.errors import no_such_queue
-from penstock.core.identity import Principal
+from penstock.core.identity import NOBODY, Principal
 from penstock.core.limits import Limits
 from penstock.core.queue import Queue, QueueKey
 from penstock.core.store import Store
@@ -22,23 +26,26 @@ class Site:
     room: WaitingRoom
     handle_key: bytes
     limits: Limits = field(default_factory=Limits)
+    addresses: Addresses = field(default_factory=Addresses)
     move_started: Callable[[], None] = lambda: None
     recreate_wait_seconds: int = 60
     purge_wait_seconds: int = 60
 
 
-@dataclass(slots=True)
-class Call:
-    """An authenticated request. `base_url` is what queue URLs start with for this caller; `resource` is the queue that
-    the request names, whether or not it exists."""
+class Call(msgspec.Struct):
+    """A request on its way: what is known of it is filled in as the gateway finds it out, and written down when it has
+    been answered. `resource` is the queue that the request names, whether or not it exists."""
 
     site: Site
-    principal: Principal
-    region: str
-    action: str
-    base_url: str
-    trace: str | None = None
+    http: HttpRequest
+    id: str
+    principal: Principal = NOBODY
+    region: str = ""
+    service: str = ""
+    action: str = "Unknown"
     resource: QueueKey | None = None
+    result: str = "ok"
+    status: int = 200
 
     def now(self) -> int:
         return self.site.clock.now()
@@ -50,7 +57,12 @@ class Call:
         return found
 
     def url_of(self, queue: Queue) -> str:
-        return f"{self.base_url}/{queue.key.account}/{queue.key.name}"
+        return f"{self.site.addresses.base_url(self.http)}/{queue.key.account}/{queue.key.name}"
+
+    @property
+    def trace(self) -> str | None:
+        given = self.http.headers.get(b"x-amzn-trace-id")
+        return given.decode("latin-1") if given else None
 
 
 Operation = Callable[[Call, Any], Awaitable[Any]]

@@ -1,14 +1,15 @@
 """Pages for operators and their tools, beside the API: liveness, readiness, metrics."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from ipaddress import IPv4Network, IPv6Network, ip_address
+from typing import Any
 
 from penstock.api.call import Site
 from penstock.api.metrics import Metrics
 from penstock.aws.http import Handler, HttpRequest, HttpResponse
 
-TEXT = (b"content-type", b"text/plain; charset=utf-8")
-PROMETHEUS = (b"content-type", b"text/plain; version=1.0.0; charset=utf-8; escaping=underscores")
+TEXT = b"content-type: text/plain; charset=utf-8\r\n"
+PROMETHEUS = b"content-type: text/plain; version=1.0.0; charset=utf-8; escaping=underscores\r\n"
 
 Network = IPv4Network | IPv6Network
 
@@ -28,27 +29,27 @@ class Pages:
         self._on_trouble = on_trouble
         self._site, self._metrics, self._metrics_from, self._api = site, metrics, metrics_from, api
         self.draining = False
-        self._pages: dict[bytes, Callable[[HttpRequest], Awaitable[HttpResponse]]] = {
+        self._pages: dict[bytes, Handler] = {
             b"/health/live": self._live,
             b"/health/ready": self._ready,
             b"/metrics": self._measured,
         }
 
-    async def __call__(self, http: HttpRequest) -> HttpResponse:
+    def __call__(self, http: HttpRequest) -> Coroutine[Any, Any, HttpResponse]:
         page = self._pages.get(http.target.partition(b"?")[0]) if http.method in ("GET", "HEAD") else None
-        return await page(http) if page else await self._api(http)
+        return page(http) if page else self._api(http)
 
     async def _live(self, http: HttpRequest) -> HttpResponse:
-        return HttpResponse(200, b"ok\n", [TEXT])
+        return HttpResponse(200, b"ok\n", TEXT)
 
     async def _ready(self, http: HttpRequest) -> HttpResponse:
         trouble = "The server is stopping." if self.draining else self._site.store.trouble()
         if trouble:
             self._on_trouble()
-            return HttpResponse(503, f"{trouble}\n".encode(), [TEXT])
-        return HttpResponse(200, b"ready\n", [TEXT])
+            return HttpResponse(503, f"{trouble}\n".encode(), TEXT)
+        return HttpResponse(200, b"ready\n", TEXT)
 
     async def _measured(self, http: HttpRequest) -> HttpResponse:
         if not any(ip_address(http.peer) in network for network in self._metrics_from):
-            return HttpResponse(403, b"Not from this address: see the setting metrics_from.\n", [TEXT])
-        return HttpResponse(200, await self._metrics.page(self._site), [PROMETHEUS])
+            return HttpResponse(403, b"Not from this address: see the setting metrics_from.\n", TEXT)
+        return HttpResponse(200, await self._metrics.page(self._site), PROMETHEUS)

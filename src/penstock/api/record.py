@@ -5,7 +5,7 @@ import logging
 
 import structlog
 
-from penstock.api.gateway import Outcome
+from penstock.api.call import Call
 from penstock.api.metrics import Metrics
 
 log = structlog.get_logger("penstock")
@@ -16,19 +16,19 @@ class Recorder:
         self._metrics = metrics
         self._verbose = logging.getLogger("penstock").isEnabledFor(logging.DEBUG)
 
-    def __call__(self, outcome: Outcome) -> None:
-        self._metrics.request(outcome.action, outcome.result, outcome.seconds)
-        if outcome.result == "ok" and not self._verbose:
+    def __call__(self, call: Call, seconds: float) -> None:
+        self._metrics.request(call.action, call.result, seconds)
+        if call.result == "ok" and not self._verbose:
             return
-        write = log.debug if outcome.result == "ok" else log.error if outcome.status >= 500 else log.info
+        write = log.debug if call.result == "ok" else log.error if call.status >= 500 else log.info
         write(
             "request",
-            request_id=outcome.request_id,
-            account=outcome.account,
-            service=outcome.service,
-            action=outcome.action,
-            queue=outcome.queue,
-            result=outcome.result,
-            status=outcome.status,
-            milliseconds=round(outcome.seconds * 1000, 3),
+            request_id=call.id,
+            account=call.principal.account,
+            service=call.service,
+            action=call.action,
+            queue=call.resource.name if call.resource else "",
+            result=call.result,
+            status=call.status,
+            milliseconds=round(seconds * 1000, 3),
         )

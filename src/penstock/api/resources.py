@@ -1,12 +1,14 @@
 """Which queue a request is about, read from its URL, its name or its ARN. Of a queue URL only the path counts: the host
 may be a proxy's, or Amazon's."""
 
+from functools import lru_cache
 from typing import Any
 
 from penstock.core.errors import ServiceError
 from penstock.core.queue import QueueKey
 
 
+@lru_cache(maxsize=4096)
 def key_of_url(url: str, region: str, account: str) -> QueueKey:
     """Takes `scheme://host/account/name`, `/account/name` and a bare queue name."""
     path = url.partition("://")[2].partition("/")[2] if "://" in url else url

@@ -7,7 +7,7 @@ The rules are Amazon's for every service but S3. All work starts from the raw re
 has decoded cannot be put back together. (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html)
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
@@ -19,10 +19,21 @@ def canonical_request(
 ) -> bytes:
     """Every one of `signed_headers` must be in `headers`. `payload_hash` is the hex SHA-256 of the body as it came."""
     path, _, query = target.partition(b"?")
-    lines = [method.encode(), canonical_path(path), canonical_query(query)]
-    lines += [name + b":" + b" ".join(headers[name].split()) for name in signed_headers]
-    lines += (b"", b";".join(signed_headers), payload_hash.encode())
-    return b"\n".join(lines)
+    first = b"%b\n%b\n%b\n" % (method.encode(), canonical_path(path), canonical_query(query))
+    form, values_of = _form(signed_headers)
+    values = values_of(headers)
+    written = form % values
+    if b"  " in written or b": " in written or b" \n" in written or b"\t" in written:
+        written = form % tuple(b" ".join(value.split()) for value in values)
+    return first + written + payload_hash.encode()
+
+
+@lru_cache(maxsize=512)
+def _form(signed_headers: tuple[bytes, ...]) -> tuple[bytes, Callable[[Headers], tuple[bytes, ...]]]:
+    """What stands between the query and the payload's hash, but for the values; and where to find those."""
+    lines = b"".join(name.replace(b"%", b"%%") + b":%b\n" for name in signed_headers)
+    names = b";".join(signed_headers).replace(b"%", b"%%")
+    return lines + b"\n" + names + b"\n", lambda headers: tuple([headers[name] for name in signed_headers])
 
 
 @lru_cache(maxsize=512)

@@ -65,6 +65,8 @@ class Operation:
     output_shape: str | None
     result_wrapper: str
     decoder: msgspec.json.Decoder[Any]
+    required: int
+    """How many members a request must have at least."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,7 @@ def compile_model(name: str, model: Model) -> Service:
             output_shape=output.get("shape"),
             result_wrapper=output.get("resultWrapper", f"{operation_name}Result"),
             decoder=msgspec.json.Decoder(input_type),
+            required=sum(field.required for field in msgspec.structs.fields(input_type)),
         )
     metadata = model["metadata"]
     version = metadata["apiVersion"]

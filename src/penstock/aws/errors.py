@@ -6,6 +6,7 @@ that Amazon's services share.
 
 from typing import NamedTuple
 
+from penstock.aws.http import header
 from penstock.core.errors import ServiceError
 
 SQS, CORAL = "com.amazonaws.sqs#", "com.amazon.coral.service#"
@@ -20,6 +21,13 @@ class Form(NamedTuple):
     @property
     def fault(self) -> str:
         return "Sender" if self.status < 500 else "Receiver"
+
+    @property
+    def headers(self) -> bytes:
+        """What clients of either protocol find the error's names in."""
+        return header("x-amzn-query-error", f"{self.query_code};{self.fault}") + header(
+            "x-amzn-errortype", self.json_type
+        )
 
 
 def _modeled(shape: str, code: str, status: int = 400) -> tuple[str, Form]:

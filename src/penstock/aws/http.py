@@ -1,7 +1,8 @@
 """An HTTP request and reply, as plain data: what the listeners and the request pipeline agree on."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any
 
 Headers = dict[bytes, bytes]
 
@@ -21,10 +22,20 @@ class HttpRequest:
 
 @dataclass(slots=True)
 class HttpResponse:
+    """`headers` are whole lines, each with its line break."""
+
     status: int
     body: bytes = b""
-    headers: list[tuple[bytes, bytes]] = field(default_factory=list)
+    headers: bytes = b""
     close: bool = False
 
 
-Handler = Callable[[HttpRequest], Awaitable[HttpResponse]]
+def header(name: str, value: str) -> bytes:
+    """One line for a reply. A value that could be read as more than one never goes out."""
+    if "\r" in value or "\n" in value:
+        raise ValueError(f"the header {name} holds a line break")
+    return f"{name}: {value}\r\n".encode("latin-1")
+
+
+Handler = Callable[[HttpRequest], Coroutine[Any, Any, HttpResponse]]
+"""It may wait for futures, and for nothing that needs a task around it."""

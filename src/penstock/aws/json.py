@@ -15,7 +15,7 @@ from penstock.aws.errors import SQS, form
 from penstock.aws.http import HttpResponse
 from penstock.core.errors import ServiceError, missing_parameter
 
-CONTENT_TYPE = (b"content-type", b"application/x-amz-json-1.0")
+HEADERS = b"content-type: application/x-amz-json-1.0\r\nx-amzn-requestid: %b\r\n"
 
 _encode = msgspec.json.Encoder().encode
 _MISSING = re.compile(r"missing required field `(\w+)`(?: - at `\$\.(\w+)\[(\d+)\]`)?")
@@ -39,26 +39,24 @@ def decode(service: Service, operation: Operation, body: bytes) -> Any:
         raise _explained(service, operation, str(error)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise _malformed() from None
-    if _may_repeat(request, body):
+    # A key is a name in quotes and then a colon, maybe after blanks. Where the bytes hold no more of them than the keys
+    # that must be there, or that were decoded, none was swallowed: a cheap look that is never wrong when it says so.
+    keys = body.count(b'":') + body.count(b'" :') + body.count(b'"\n') + body.count(b'"\t')
+    if keys > operation.required and keys > _keys(request):
         _refuse_repeats(body)
     return request
 
 
 def encode(result: msgspec.Struct | None, request_id: str) -> HttpResponse:
     body = _encode(result) if result is not None else b""
-    return HttpResponse(200, body, [CONTENT_TYPE, (b"x-amzn-requestid", request_id.encode())])
+    return HttpResponse(200, body, HEADERS % request_id.encode())
 
 
 def encode_error(error: ServiceError, request_id: str, query_mode: bool) -> HttpResponse:
     """`query_mode` is a client's wish for the statuses of the Query protocol; else errors of SQS itself are 400."""
     looks = form(error)
     status = 400 if looks.json_type.startswith(SQS) and not query_mode else looks.status
-    headers = [
-        CONTENT_TYPE,
-        (b"x-amzn-requestid", request_id.encode()),
-        (b"x-amzn-query-error", f"{looks.query_code};{looks.fault}".encode()),
-        (b"x-amzn-errortype", looks.json_type.encode()),
-    ]
+    headers = HEADERS % request_id.encode() + looks.headers
     return HttpResponse(status, _encode({"__type": looks.json_type, "message": error.message}), headers)
 
 
@@ -83,15 +81,6 @@ def _explained(service: Service, operation: Operation, reason: str) -> ServiceEr
         wanted = expected.split(" | ")[0]
         return _malformed(f"{_TOKENS.get(got, got)} can not be converted to {_WANTED.get(wanted, f'a {wanted}')}")
     return _malformed(reason.split(" - at ")[0])
-
-
-def _may_repeat(request: msgspec.Struct, body: bytes) -> bool:
-    """Whether a key could stand twice in one object: a cheap look at the bytes that is never wrong when it says no.
-
-    A key is a name in quotes and then a colon, maybe after blanks. Where the keys that were decoded are as many as the
-    bytes can hold, none was swallowed.
-    """
-    return body.count(b'":') + body.count(b'" :') + body.count(b'"\n') + body.count(b'"\t') > _keys(request)
 
 
 def _keys(value: Any) -> int:

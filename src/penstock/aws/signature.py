@@ -17,11 +17,15 @@ import hmac
 import secrets
 from functools import lru_cache
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from penstock.aws.canonical import canonical_request
-from penstock.aws.claim import ALGORITHM, TERMINATOR, Signature, epoch_seconds, iso, mismatch, read
-from penstock.aws.http import Headers, HttpRequest
+from penstock.aws.claim import ALGORITHM, MISMATCH, TERMINATOR, Signature, epoch_seconds, iso, mismatch, read
+from penstock.aws.http import HttpRequest
 from penstock.core.errors import ServiceError
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
 
 __all__ = ["Signature", "Verifier", "read"]
 
@@ -53,8 +57,8 @@ class Verifier:
         self._regions = regions
         self._debug = debug
         self._aliases = aliases
-        # Saves four HMACs a request. An entry is found by its secret, so one that was rotated is out at once. Where any
-        # region will do, a stranger who makes up regions can push out entries: others then pay those HMACs, no more.
+        # Saves four HMACs and more a request. An entry is found by its secret, so one that was rotated is out at once.
+        # Where any region will do, a stranger who makes up regions can push out entries: others then pay, no more.
         self._signing_key = lru_cache(maxsize=1024)(_signing_key)
 
     def verify(self, signature: Signature, request: HttpRequest, secret: str | None, now: int) -> None:
@@ -64,10 +68,11 @@ class Verifier:
         # key and token, decides that the token is authentic and made for that key.
         if (signature.token is not None) != signature.access_key.startswith(TEMPORARY_KEY):
             secret = None
+        uncovered = _uncovered(signature.signed_headers, tuple(request.headers))
         refusal = (
             _out_of_time(signature, now // 1000)
             or self._out_of_scope(signature)
-            or _uncovered(signature, request.headers)
+            or (ServiceError(*uncovered) if uncovered else None)
             or self._unequal(signature, request, _DUMMY_SECRET if secret is None else secret)
         )
         if secret is None:
@@ -95,23 +100,28 @@ class Verifier:
         declared_hash = request.headers.get(b"x-amz-content-sha256")
         if declared_hash is not None and declared_hash != payload_hash.encode():
             return mismatch("The provided 'x-amz-content-sha256' header does not match what was computed.")
-        key = self._signing_key(secret, signature.date, signature.region, signature.service)
+        inner, outer = self._signing_key(secret, signature.date, signature.region, signature.service)
         for host in (*self._aliases, None):
             headers = request.headers if host is None else {**request.headers, b"host": host}
             canonical = canonical_request(
                 request.method, request.target, headers, signature.signed_headers, payload_hash
             )
             to_sign = _string_to_sign(signature, canonical)
-            if hmac.compare_digest(hmac.digest(key, to_sign.encode(), "sha256"), signature.signature):
+            once, twice = inner.copy(), outer.copy()
+            once.update(to_sign.encode())
+            twice.update(once.digest())
+            if hmac.compare_digest(twice.hexdigest().encode(), signature.signature):
                 return None
         return mismatch(_NO_MATCH + (_should_have_been(canonical, to_sign) if self._debug else ""))
 
 
-def _signing_key(secret: str, date: str, region: str, service: str) -> bytes:
+def _signing_key(secret: str, date: str, region: str, service: str) -> "tuple[_Hash, _Hash]":
+    """The two hashes of an HMAC, each begun with the key: to go on from a copy is twice as fast as `hmac.digest`."""
     key = f"AWS4{secret}".encode()
     for part in (date, region, service, TERMINATOR):
         key = hmac.digest(key, part.encode(), "sha256")
-    return key
+    padded = key.ljust(64, b"\0")
+    return sha256(bytes(byte ^ 0x36 for byte in padded)), sha256(bytes(byte ^ 0x5C for byte in padded))
 
 
 def _string_to_sign(signature: Signature, canonical: bytes) -> str:
@@ -137,20 +147,18 @@ def _out_of_time(signature: Signature, now: int) -> ServiceError | None:
     return None
 
 
-def _uncovered(signature: Signature, headers: Headers) -> ServiceError | None:
+@lru_cache(maxsize=1024)
+def _uncovered(signed: tuple[bytes, ...], headers: tuple[bytes, ...]) -> tuple[str, str] | None:
     """A header that steers the request must be in the signature, and one in the signature must be in the request."""
-    signed = signature.signed_headers
     if b"host" not in signed:
-        return mismatch("'Host' or ':authority' must be a 'SignedHeader' in the AWS Authorization.")
-    for name in headers.keys() - signed:
-        if name.startswith(b"x-amz-"):
+        return MISMATCH, "'Host' or ':authority' must be a 'SignedHeader' in the AWS Authorization."
+    for name in headers:
+        if name.startswith(b"x-amz-") and name not in signed:
             unsigned = name.decode("latin-1")
-            return ServiceError(
-                "AccessDenied", f"There were headers present in the request which were not signed: {unsigned}"
-            )
+            return "AccessDenied", f"There were headers present in the request which were not signed: {unsigned}"
     for name in signed:
         if name not in headers:
-            return mismatch(f"The signed header '{name.decode()}' is not in the request.")
+            return MISMATCH, f"The signed header '{name.decode()}' is not in the request."
     return None
 
 

@@ -16,20 +16,20 @@ from penstock.aws.http import HttpResponse
 from penstock.core.errors import ServiceError
 from penstock.core.identifiers import random_uuid
 
-XML_TYPE = (b"content-type", b"text/xml")
-JSON_TYPE = (b"content-type", b"application/json")
+XML_HEADERS = b"content-type: text/xml\r\nx-amzn-requestid: %b\r\n"
+JSON_HEADERS = b"content-type: application/json\r\nx-amzn-requestid: %b\r\n"
 
 ORDER = {"Message": ("MessageId", "ReceiptHandle", "MD5OfBody", "MD5OfMessageAttributes", "Body", "Attributes")}
 """Where Amazon does not write members in the order of its model: those that come first."""
 
 
 def encode(service: Service, operation: Operation, result: Any, request_id: str, as_json: bool) -> HttpResponse:
-    identity = (b"x-amzn-requestid", request_id.encode())
+    identity = request_id.encode()
     if as_json:
         wrapped = {"ResponseMetadata": {"RequestId": request_id}}
         if operation.output_shape:
             wrapped = {operation.result_wrapper: _as_query_json(service, operation.output_shape, result)} | wrapped
-        return HttpResponse(200, msgspec.json.encode({f"{operation.name}Response": wrapped}), [JSON_TYPE, identity])
+        return HttpResponse(200, msgspec.json.encode({f"{operation.name}Response": wrapped}), JSON_HEADERS % identity)
     out = [f'<?xml version="1.0"?><{operation.name}Response xmlns="{service.namespace}">']
     if operation.output_shape:
         start = len(out)
@@ -37,24 +37,24 @@ def encode(service: Service, operation: Operation, result: Any, request_id: str,
         wrapper = operation.result_wrapper
         out[start:] = [f"<{wrapper}>", *out[start:], f"</{wrapper}>"] if len(out) > start else [f"<{wrapper}/>"]
     out.append(f"<ResponseMetadata><RequestId>{request_id}</RequestId></ResponseMetadata></{operation.name}Response>")
-    return HttpResponse(200, "".join(out).encode(), [XML_TYPE, identity])
+    return HttpResponse(200, "".join(out).encode(), XML_HEADERS % identity)
 
 
 def encode_error(service: Service, error: ServiceError, request_id: str, as_json: bool) -> HttpResponse:
     looks = form(error)
     message = QUERY_MESSAGES.get(error.shape, error.message)
-    identity = (b"x-amzn-requestid", request_id.encode())
+    identity = request_id.encode()
     if as_json:
         about = {"Code": looks.query_code, "Message": message, "Type": looks.fault}
         return HttpResponse(
-            looks.status, msgspec.json.encode({"Error": about, "RequestId": request_id}), [JSON_TYPE, identity]
+            looks.status, msgspec.json.encode({"Error": about, "RequestId": request_id}), JSON_HEADERS % identity
         )
     body = (
         f'<?xml version="1.0"?><ErrorResponse xmlns="{service.namespace}"><Error><Type>{looks.fault}</Type>'
         f"<Code>{looks.query_code}</Code><Message>{escape(message)}</Message><Detail/></Error>"
         f"<RequestId>{request_id}</RequestId></ErrorResponse>"
     )
-    return HttpResponse(looks.status, body.encode(), [XML_TYPE, identity])
+    return HttpResponse(looks.status, body.encode(), XML_HEADERS % identity)
 
 
 _REFUSALS = {413: "RequestEntityTooLarge", 500: "InternalFailure", 503: "ServiceUnavailable"}
@@ -65,11 +65,7 @@ def refuse(status: int, reason: str) -> HttpResponse:
     clients of the other protocol read first."""
     shape = _REFUSALS.get(status, "MalformedInput")
     response = encode_error(load("sqs"), ServiceError(shape, reason), random_uuid(), as_json=False)
-    looks = ERRORS[shape]
-    response.headers += [
-        (b"x-amzn-query-error", f"{looks.query_code};{looks.fault}".encode()),
-        (b"x-amzn-errortype", looks.json_type.encode()),
-    ]
+    response.headers += ERRORS[shape].headers
     response.status, response.close = status, True
     return response
 

@@ -12,5 +12,9 @@ class Principal:
     user_id: str
 
 
+NOBODY = Principal("", "", "")
+"""Who calls, until we know."""
+
+
 def root_of(account: str) -> Principal:
     return Principal(account, f"arn:aws:iam::{account}:root", account)

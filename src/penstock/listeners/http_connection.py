@@ -3,10 +3,11 @@
     ARRIVING ─→ IDLE ─→ HEAD ─→ BODY ─→ SERVING ─→ FLUSHING ─→ IDLE …     (a stage with nothing to do is skipped)
     any of them ─→ CLOSING ─→ GONE
 
-One request at a time is in the handler, in a task of its own; what the client pipelines behind it stays bytes, and
-past `read_ahead_bytes` the socket is not read (nor, then, the client's leaving seen until a reply fails). A connection
-waits in FLUSHING while a client is slow to read a reply. `deadline` is the moment from which the listener's sweep calls
-`expire`; nothing here starts a timer on the way of a request.
+One request at a time is in the handler: a coroutine that is run here, step by step, as far as it gets without waiting
+(a task around each request costs more than many a request). What the client pipelines behind it stays bytes, and past
+`read_ahead_bytes` the socket is not read (nor, then, the client's leaving seen until a reply fails). A connection
+waits in FLUSHING while a client is slow to read a reply, and for its next turn when more has come already. `deadline`
+is the moment from which the listener's sweep calls `expire`; nothing here starts a timer on the way of a request.
 
 **When the client leaves.** A client that gives up on a long poll closes its socket, and all we see is an end of file:
 the same that a client sends which only closes its writing side (`printf … | nc`) and waits for the answer. To hand
@@ -21,12 +22,13 @@ with it, so we stop writing, drop what still arrives and close when the client d
 
 import asyncio
 import math
+from collections.abc import Coroutine
 from enum import IntEnum
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 import structlog
 
-from penstock.aws.http import Handler, HttpRequest
+from penstock.aws.http import Handler, HttpRequest, HttpResponse
 from penstock.listeners.http_framing import RequestReader
 from penstock.listeners.http_limits import HttpLimits, Refused
 from penstock.listeners.http_reply import CONTINUE, Refuse, render
@@ -70,7 +72,8 @@ class HttpConnection(asyncio.Protocol):
         self._stage = ARRIVING
         self._started = 0.0  # the request in SERVING; in BODY, the stretch of time whose pace is judged next
         self._judged = 0  # bytes of the body that came before that stretch
-        self._task: asyncio.Task[None] | None = None
+        self._method, self._target = "", b""  # of the request in SERVING
+        self._running: Coroutine[Any, Any, HttpResponse] | None = None
         self._farewell: asyncio.TimerHandle | None = None
         self._reading = True
         self._blocked = False
@@ -92,15 +95,19 @@ class HttpConnection(asyncio.Protocol):
         stage = self._stage
         if stage >= CLOSING:
             return
-        self._reader.buffer += data
+        reader = self._reader
+        if stage is IDLE and not reader.buffer and (request := reader.whole(data)):
+            self._serve(request)
+            return
+        reader.buffer += data
         if stage <= BODY:
             self._advance()
-        elif self._reading and len(self._reader.buffer) > self._limits.read_ahead_bytes:
+        elif self._reading and len(reader.buffer) > self._limits.read_ahead_bytes:
             self._reading = False
             self._transport.pause_reading()
 
     def eof_received(self) -> bool:
-        if self._stage is not SERVING:
+        if self._stage is not SERVING and not (self._stage is FLUSHING and self._reader.buffer):
             self._stage = max(self._stage, CLOSING)
             return False
         left = self._limits.half_close_seconds - (self._loop.time() - self._started)
@@ -114,11 +121,8 @@ class HttpConnection(asyncio.Protocol):
         self._stage = GONE
         if self._farewell is not None:
             self._farewell.cancel()
-        if self._task is None:
-            self._owner.leave(self)
-        else:
-            self._task.cancel()
-            self._task.add_done_callback(lambda _: self._owner.leave(self))
+        self._cancel()
+        self._owner.leave(self)
 
     def pause_writing(self) -> None:
         self._blocked = True
@@ -160,8 +164,7 @@ class HttpConnection(asyncio.Protocol):
             self._close()
 
     def abort(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
+        self._cancel()
         if self.arrived:
             self._stage = max(self._stage, CLOSING)
             self._transport.abort()
@@ -180,8 +183,7 @@ class HttpConnection(asyncio.Protocol):
             self._reading = True
             self._transport.resume_reading()
         if request is not None:
-            self._stage, self._started = SERVING, self._loop.time()
-            self._task = self._loop.create_task(self._serve(request))
+            self._serve(request)
         elif self._farewell is not None:
             self._close()
         else:
@@ -203,32 +205,75 @@ class HttpConnection(asyncio.Protocol):
             if reader.wants_continue:
                 self._transport.write(CONTINUE)
 
-    async def _serve(self, request: HttpRequest) -> None:
-        reply, close, head = b"", True, request.method == "HEAD"
+    def _serve(self, request: HttpRequest) -> None:
+        self._stage, self._started = SERVING, self._loop.time()
+        self._method, self._target = request.method, request.target
+        self._running = self._owner.handler(request)
+        self._step()
+
+    def _step(self, _: object = None) -> None:
+        """Run the request until it is answered, or has to wait for something."""
+        running = self._running
+        if running is None:  # cancelled
+            return
         try:
-            response = await self._owner.handler(request)
-            close = response.close or not self._reader.keep_alive or self._owner.draining
-            reply = render(response, self._owner.date, close=close, head=head)
+            awaited = running.send(None)
+        except StopIteration as answer:
+            self._running = None
+            self._answer(answer.value)
+        except asyncio.CancelledError:
+            self._running = None
+            self._transport.abort()
         except Exception:
-            log.exception("http.handler_failed", method=request.method, target=repr(request.target[:200]))
-            close = True
-            reply = render(self._owner.refuse(500, "The server failed."), self._owner.date, close=True, head=head)
-        finally:
-            self._task = None
-            if not reply:  # cancelled: by us, because nobody listens any more, or by the end of the process
-                self._transport.abort()
-        if self._stage is SERVING and not self._transport.is_closing():
+            self._running = None
+            self._failed()
+        else:
+            if awaited is None:
+                self._loop.call_soon(self._step)
+            else:
+                awaited.add_done_callback(self._step)
+
+    def _cancel(self) -> None:
+        """Nobody waits for the answer any more. What the request has done stays done."""
+        running, self._running = self._running, None
+        if running is not None:
+            try:
+                running.throw(asyncio.CancelledError())
+                running.close()
+            except (StopIteration, asyncio.CancelledError):
+                pass
+            except Exception:
+                log.exception("http.handler_failed", method=self._method, target=repr(self._target[:200]))
+
+    def _answer(self, response: HttpResponse) -> None:
+        try:
+            close = response.close or not self._reader.keep_alive or self._owner.draining
+            reply = render(response, self._owner.date, close=close, head=self._method == "HEAD")
+        except Exception:
+            self._failed()
+        else:
             self._send(reply, close)
 
+    def _failed(self) -> None:
+        log.exception("http.handler_failed", method=self._method, target=repr(self._target[:200]))
+        refusal = self._owner.refuse(500, "The server failed.")
+        self._send(render(refusal, self._owner.date, close=True, head=self._method == "HEAD"), True)
+
     def _send(self, reply: bytes, close: bool) -> None:
+        if self._stage is not SERVING or self._transport.is_closing():
+            return
         self._transport.write(reply)
         if close:
             self._close()
         elif self._blocked:
             self._stage = FLUSHING
             self.deadline = self._loop.time() + self._limits.write_seconds
+        elif self._reader.buffer or self._farewell is not None or self._owner.draining or not self._reading:
+            self._stage = FLUSHING  # the next request has its turn after those of others
+            self._loop.call_soon(self._flushed)
         else:
-            self._advance()
+            self._stage = IDLE
+            self.deadline = self._loop.time() + self._limits.idle_seconds
 
     # Going out.
 

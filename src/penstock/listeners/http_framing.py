@@ -26,6 +26,8 @@ METHOD = re.compile(TOKEN)
 LONGEST_METHOD = 32
 LONGEST_LENGTH = 19  # digits; int() of thousands of them raises
 VERSIONS = (b"HTTP/1.1", b"HTTP/1.0")
+ORDINARY = b"POST /", b" HTTP/1.1\r\n"
+UNUSUAL = frozenset((b"transfer-encoding", b"expect", b"content-encoding", b"connection", b"upgrade"))
 ONCE = frozenset((b"host", b"authorization", b"x-amz-date", b"content-length", b"transfer-encoding", b"expect"))
 
 
@@ -54,6 +56,38 @@ class RequestReader:
     @property
     def body_received(self) -> int:
         return len(self.buffer) + (self._chunks.received if self._chunks else 0)
+
+    def whole(self, data: bytes) -> HttpRequest | None:
+        """The request that `data` is from its first byte to its last, if it is one of the ordinary kind: what nearly
+        everyone sends, read without a detour. None if `next` is to look at the bytes."""
+        end = data.find(b"\r\n\r\n") + 4
+        if end < 4 or end > self._limits.line_bytes or not data.startswith(ORDINARY[0]):
+            return None
+        headers: Headers = {}
+        repeats: list[bytes] = []
+        self._headers, self._target, self._repeats = headers, b"", repeats
+        self._parser = parser = httptools.HttpRequestParser(self)
+        try:
+            parser.feed_data(data[:end])
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
+            return None
+        finally:
+            self._parser = None
+        target, length = self._target, headers.get(b"content-length", b"")
+        if (
+            repeats
+            or b"host" not in headers
+            or not UNUSUAL.isdisjoint(headers)
+            or len(headers) > self._limits.header_count
+            or not data.startswith(target + ORDINARY[1], 5)
+            or not length.isdigit()
+            or len(length) > LONGEST_LENGTH
+            or len(data) - end != int(length)
+            or len(data) - end > self._limits.body_bytes
+        ):
+            return None
+        self.keep_alive = True
+        return HttpRequest("POST", target, headers, data[end:], self._peer, self._secure)
 
     def next(self) -> HttpRequest | None:
         """The next whole request, or None until more bytes arrive."""
