@@ -9,6 +9,7 @@ from penstock.config import DeclaredQueue
 from penstock.core import attributes
 from penstock.core.errors import ServiceError
 from penstock.core.identity import root_of
+from penstock.core.journal import check_journal_tag
 from penstock.core.naming import FIFO_SUFFIX
 from penstock.core.queue import QueueKey
 
@@ -39,6 +40,7 @@ async def _adjust(site: Site, declared: DeclaredQueue) -> None:
     if queue is None:
         return
     wanted = attributes.checked(declared.attributes, queue.fifo, site.limits)
+    check_journal_tag(declared.tags)
     call = Call(site, HttpRequest("", b"", {}), "declared", root_of(key.account), key.region)
     await check_redrive(call, key, queue.fifo, wanted, declared.attributes)
     changed = attributes.merged(queue.attributes, wanted)

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from penstock.core.journal import LEVELS, TAG
+
 EARLIER_SCOPE = "EarlierDeduplicationScope"
 """Kept with the attributes, but not one of them: which deduplication scope is still in force, and until when."""
 
@@ -99,6 +101,11 @@ class Queue:
     @cached_property
     def maximum_message_size(self) -> int:
         return int(self.attributes.get("MaximumMessageSize", 1_048_576))
+
+    @cached_property
+    def journal(self) -> int | None:
+        """How much of this queue is written to the journal; None is as much as the server's setting says."""
+        return LEVELS.get(self.tags.get(TAG, ""))
 
     @cached_property
     def redrive(self) -> Redrive | None:

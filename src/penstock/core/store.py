@@ -24,6 +24,9 @@ The rules every store follows:
   deduplication id becomes its message id. If the dead-letter queue does not exist the message is handed out as usual.
 * **Fencing**: a claim stands for one delivery. Once the message has been delivered again the older claim never deletes.
 * **Retention** counts from the enqueue time with the queue's present setting; an expired message is never handed out.
+* **The journal**: while one is attached, a change puts its events (`core.outbox` says which) into the same commit, as
+  one blob of lines, and hands the very same bytes to the journal once they are durable. `by` is the ARN of whoever
+  asked for a change, for the journal alone.
 * **Deduplication** (FIFO): within five minutes of the first accepted send, another with the same id (in the queue,
   or in the group if the queue says so) stores nothing. It outlives the message, but not a purge.
 * **Purge** forgets messages in every state, deduplication ids, and receive attempts.
@@ -35,6 +38,7 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import Protocol
 
+from penstock.core.journal import Batch, Event, Journal
 from penstock.core.message import Message, NewMessage, Sent
 from penstock.core.move import MoveTask
 from penstock.core.queue import Counts, Queue, QueueKey
@@ -52,6 +56,8 @@ class Capabilities:
     """A change survives the death of the process and of the machine once its call has returned."""
     backup: bool = False
     """`backup` writes a file from which a store can be opened."""
+    journal: bool = False
+    """Every change makes its events (`core.outbox`), and commits them with itself."""
 
 
 class Outcome(Enum):
@@ -116,9 +122,35 @@ class Store(Protocol):
     async def keep(self, name: str, value: bytes) -> bytes:
         """Remember `value` under `name` unless something is kept there; return what is kept."""
 
+    async def put(self, name: str, value: bytes) -> None:
+        """Remember `value` under `name`, whatever is kept there."""
+
+    # The journal. Only if `capabilities.journal`.
+
+    def attach_journal(self, journal: Journal) -> None:
+        """Make events from now on. Called at most once, when the store is open and before any change."""
+
+    def journal_seq(self) -> int:
+        """The last number given to an event that is durable; 0 if none was."""
+
+    async def outbox_after(self, seq: int, limit: int) -> Sequence[Batch]:
+        """Batches, in order, that end after `seq` and that nobody called `published`; at most `limit`."""
+
+    def published(self, seq: int) -> None:
+        """The journal has every event up to `seq` on disk: the store MAY drop them with its next change."""
+
+    def note(self, event: Event) -> None:
+        """An event that is no change: it gets its node and number, and goes with the next commit or with `gauge`."""
+
+    async def gauge(self, queue_ids: Sequence[int], now: int, reason: str | None = None) -> None:
+        """Make a GAUGE of each of these queues that is there, with its exact counts at this place in the journal, and
+        commit them with everything that was noted."""
+
     # Queues
 
-    async def create_queue(self, key: QueueKey, attributes: dict[str, str], tags: dict[str, str], now: int) -> Queue:
+    async def create_queue(
+        self, key: QueueKey, attributes: dict[str, str], tags: dict[str, str], now: int, *, by: str = ""
+    ) -> Queue:
         """MUST return the existing queue, unchanged, if there is one with this key."""
 
     async def find_queue(self, key: QueueKey) -> Queue | None: ...
@@ -134,17 +166,19 @@ class Store(Protocol):
     async def all_queues(self) -> Sequence[Queue]:
         """Every queue there is: for gauges and operators, never on the path of a request."""
 
-    async def alter_queue(self, queue_id: int, attributes: dict[str, str], tags: dict[str, str], now: int) -> Queue:
+    async def alter_queue(
+        self, queue_id: int, attributes: dict[str, str], tags: dict[str, str], now: int, *, by: str = ""
+    ) -> Queue:
         """Replace attributes and tags. A new retention period applies to messages already there; a new delay
         applies to waiting messages of FIFO queues only. `modified` becomes `now` if attributes changed."""
 
-    async def delete_queue(self, queue_id: int, now: int) -> None:
+    async def delete_queue(self, queue_id: int, now: int, *, by: str = "") -> None:
         """The queue is gone at once, whatever it holds; its messages MAY be cleared away later."""
 
     async def deleted_at(self, key: QueueKey) -> int | None:
         """When a queue of this key was last deleted, if within the last two minutes."""
 
-    async def purge_queue(self, queue_id: int, now: int) -> None: ...
+    async def purge_queue(self, queue_id: int, now: int, *, by: str = "") -> None: ...
 
     async def purged_at(self, queue_id: int) -> int | None: ...
 
@@ -153,16 +187,18 @@ class Store(Protocol):
 
     # Messages. Each raises QueueGone if the queue is not there.
 
-    async def send(self, queue_id: int, messages: Sequence[NewMessage], now: int) -> Sequence[Sent]: ...
+    async def send(
+        self, queue_id: int, messages: Sequence[NewMessage], now: int, *, by: str = ""
+    ) -> Sequence[Sent]: ...
 
-    async def receive(self, queue_id: int, ask: Receive, now: int) -> Sequence[Message]:
+    async def receive(self, queue_id: int, ask: Receive, now: int, *, by: str = "") -> Sequence[Message]:
         """Hand out up to `ask.limit` messages. Repeating an `attempt_id` within five minutes on a FIFO queue
         returns the same messages and claims, hidden anew, if none of them was deleted or changed since."""
 
-    async def delete(self, queue_id: int, claims: Sequence[bytes], now: int) -> Sequence[Outcome]: ...
+    async def delete(self, queue_id: int, claims: Sequence[bytes], now: int, *, by: str = "") -> Sequence[Outcome]: ...
 
     async def change_visibility(
-        self, queue_id: int, changes: Sequence[tuple[bytes, int]], now: int
+        self, queue_id: int, changes: Sequence[tuple[bytes, int]], now: int, *, by: str = ""
     ) -> Sequence[Outcome]:
         """Each change is a claim and the seconds, from now, for which the message is to be hidden.
         A superseded claim of a standard queue still counts while its message is in flight."""

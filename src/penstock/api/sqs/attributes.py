@@ -32,7 +32,7 @@ async def set_queue_attributes(call: Call, request: sqs.SetQueueAttributesReques
 
 
 async def alter(call: Call, queue: Queue, changed: dict[str, str]) -> None:
-    await call.site.store.alter_queue(queue.id, changed, queue.tags, call.now())
+    await call.site.store.alter_queue(queue.id, changed, queue.tags, call.now(), by=call.principal.arn)
 
 
 async def check_redrive(

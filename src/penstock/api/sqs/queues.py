@@ -26,7 +26,7 @@ async def create_queue(call: Call, request: sqs.CreateQueueRequest) -> sqs.Creat
     if queue is None:
         await _check_not_deleted_recently(call, key)
         settled = attributes.merged({"FifoQueue": "true"} if fifo else {}, wanted)
-        queue = await call.site.store.create_queue(key, settled, tags, call.now())
+        queue = await call.site.store.create_queue(key, settled, tags, call.now(), by=call.principal.arn)
     elif different := attributes.difference(queue, wanted):
         raise ServiceError(
             "QueueNameExists",
@@ -47,7 +47,7 @@ async def _check_not_deleted_recently(call: Call, key: QueueKey) -> None:
 
 async def delete_queue(call: Call, request: sqs.DeleteQueueRequest) -> None:
     queue = await call.queue()
-    await call.site.store.delete_queue(queue.id, call.now())
+    await call.site.store.delete_queue(queue.id, call.now(), by=call.principal.arn)
     call.site.room.wake_all(queue.id)
 
 
@@ -63,7 +63,7 @@ async def purge_queue(call: Call, request: sqs.PurgeQueueRequest) -> None:
             "PurgeQueueInProgress",
             f"Only one PurgeQueue operation on {queue.key.name} is allowed every {wait} seconds.",
         )
-    await call.site.store.purge_queue(queue.id, call.now())
+    await call.site.store.purge_queue(queue.id, call.now(), by=call.principal.arn)
 
 
 async def list_queues(call: Call, request: sqs.ListQueuesRequest) -> sqs.ListQueuesResult:

@@ -35,7 +35,7 @@ async def _receive(call: Call, queue: Queue, request: sqs.ReceiveMessageRequest,
     deadline, ticket = call.now() + wait * 1000, None
     while True:
         try:
-            messages = await site.store.receive(queue.id, _ask(call, queue, request), call.now())
+            messages = await site.store.receive(queue.id, _ask(call, queue, request), call.now(), by=call.principal.arn)
         except TooManyInFlight:
             if not wait:
                 raise ServiceError("OverLimit", TOO_MANY) from None

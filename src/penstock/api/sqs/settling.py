@@ -13,7 +13,7 @@ from penstock.core.store import Outcome
 async def delete_message(call: Call, request: sqs.DeleteMessageRequest) -> None:
     queue = await call.queue()
     claim = _claim(call, queue, request.ReceiptHandle)
-    (outcome,) = await call.site.store.delete(queue.id, [claim], call.now())
+    (outcome,) = await call.site.store.delete(queue.id, [claim], call.now(), by=call.principal.arn)
     if error := _deleting(outcome, request.ReceiptHandle):
         raise error
 
@@ -28,7 +28,9 @@ async def delete_message_batch(call: Call, request: sqs.DeleteMessageBatchReques
         return entry.ReceiptHandle, _claim(call, queue, entry.ReceiptHandle)
 
     async def delete(work: list[tuple[str, bytes]]) -> list[ServiceError | None]:
-        outcomes = await call.site.store.delete(queue.id, [claim for _, claim in work], call.now())
+        outcomes = await call.site.store.delete(
+            queue.id, [claim for _, claim in work], call.now(), by=call.principal.arn
+        )
         return [_deleting(outcome, handle) for (handle, _), outcome in zip(work, outcomes, strict=True)]
 
     def answer(entry_id: str, done: None) -> sqs.DeleteMessageBatchResultEntry:
@@ -42,7 +44,7 @@ async def change_message_visibility(call: Call, request: sqs.ChangeMessageVisibi
     queue = await call.queue()
     check_visibility(request.VisibilityTimeout, call, "Must be between 0 and {most}.")
     change = _claim(call, queue, request.ReceiptHandle), request.VisibilityTimeout
-    (outcome,) = await call.site.store.change_visibility(queue.id, [change], call.now())
+    (outcome,) = await call.site.store.change_visibility(queue.id, [change], call.now(), by=call.principal.arn)
     if error := _changing(outcome, request.ReceiptHandle, request.VisibilityTimeout):
         raise error
 
@@ -64,7 +66,7 @@ async def change_message_visibility_batch(
 
     async def change(work: list[tuple[str, bytes, int]]) -> list[ServiceError | None]:
         changes = [(claim, seconds) for _, claim, seconds in work]
-        outcomes = await call.site.store.change_visibility(queue.id, changes, call.now())
+        outcomes = await call.site.store.change_visibility(queue.id, changes, call.now(), by=call.principal.arn)
         return [
             _changing(outcome, handle, seconds) for (handle, _, seconds), outcome in zip(work, outcomes, strict=True)
         ]

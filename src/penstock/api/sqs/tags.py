@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from penstock.api.call import Call
 from penstock.aws import sqs
 from penstock.core.errors import invalid_parameter
+from penstock.core.journal import check_journal_tag
 from penstock.core.limits import Limits
 from penstock.core.queue import Queue
 
@@ -31,7 +32,7 @@ async def _retag(call: Call, queue: Queue, tags: dict[str, str]) -> None:
     most = call.site.limits.max_tags
     if len(tags) > most:
         raise invalid_parameter(f"Too many tags added for queue {queue.key.name}. The maximum is {most}.")
-    await call.site.store.alter_queue(queue.id, queue.attributes, tags, call.now())
+    await call.site.store.alter_queue(queue.id, queue.attributes, tags, call.now(), by=call.principal.arn)
 
 
 def check_tags(tags: Mapping[str, str], limits: Limits) -> dict[str, str]:
@@ -48,6 +49,7 @@ def check_tags(tags: Mapping[str, str], limits: Limits) -> dict[str, str]:
                     f"Tag {what} may only contain unicode letters, digits, whitespace, or one of these symbols: "
                     "_ . : / = + - @"
                 )
+    check_journal_tag(tags)
     if len(tags) > limits.max_tags:
         raise invalid_parameter(f"Too many tags given. The maximum is {limits.max_tags}.")
     return dict(tags)

@@ -51,8 +51,12 @@ class Stored:
     def delayed(self, now: int) -> bool:
         return self.due > now and self.received is None
 
+    @property
+    def claim(self) -> bytes:
+        return CLAIM.pack(self.number, self.message.receive_count)
+
     def delivered(self) -> Message:
-        return replace(self.message, claim=CLAIM.pack(self.number, self.message.receive_count))
+        return replace(self.message, claim=self.claim)
 
     def peeked(self) -> Message:
         return replace(self.message, claim=PLACE.pack(*self.age))
@@ -87,11 +91,11 @@ class Contents:
     def expiry(self, stored: Stored) -> int:
         return stored.enqueued + self.queue.retention_seconds * 1000
 
-    def drop_expired(self, now: int) -> bool:
+    def drop_expired(self, now: int) -> list[Stored]:
         expired = [m for m in self.messages.values() if self.expiry(m) <= now]
         for stored in expired:
             self.remove(stored)
-        return bool(expired)
+        return expired
 
     def first_accepted(self, scope: tuple[str, str], now: int) -> Sent | None:
         at, sent = self.accepted.get(scope, (0, None))
@@ -149,15 +153,14 @@ class Contents:
 
     # Deliveries
 
-    def deliver(self, stored: Stored, visibility_seconds: int, now: int) -> Message:
+    def deliver(self, stored: Stored, visibility_seconds: int, now: int) -> None:
         self._note_work(stored, now)
         stored.due, stored.received = now + visibility_seconds * 1000, now
         stored.message.receive_count += 1
         if stored.message.first_received is None:
             stored.message.first_received = now
-        return stored.delivered()
 
-    def deliver_again(self, attempt_id: str, visibility_seconds: int, now: int) -> list[Message]:
+    def deliver_again(self, attempt_id: str, visibility_seconds: int, now: int) -> list[Stored]:
         """What this attempt was given before, if all of it still stands."""
         at, claims = self.attempts.get(attempt_id, (0, []))
         found = [self._find(claim) for claim in claims]
@@ -166,33 +169,33 @@ class Contents:
             return []
         for stored in again:
             stored.due, stored.received = now + visibility_seconds * 1000, now
-        return [stored.delivered() for stored in again]
+        return again
 
-    def delete(self, claim: bytes, now: int) -> Outcome:
+    def delete(self, claim: bytes, now: int) -> tuple[Stored | None, Outcome]:
         stored, current = self._find(claim)
         if stored is None:
-            return Outcome.GONE
+            return stored, Outcome.GONE
         if self.queue.fifo and (not current or stored.ready(now)):
-            return Outcome.EXPIRED
+            return stored, Outcome.EXPIRED
         if not current:
-            return Outcome.SUPERSEDED
+            return stored, Outcome.SUPERSEDED
         self._note_work(stored, now)
         self.remove(stored)
-        return Outcome.DONE
+        return stored, Outcome.DONE
 
-    def change_visibility(self, claim: bytes, seconds: int, now: int) -> Outcome:
+    def change_visibility(self, claim: bytes, seconds: int, now: int) -> tuple[Stored | None, Outcome]:
         stored, current = self._find(claim)
         if stored is None or stored.received is None:
-            return Outcome.GONE
+            return stored, Outcome.GONE
         if stored.ready(now):
-            return Outcome.VISIBLE
+            return stored, Outcome.VISIBLE
         if self.queue.fifo and not current:
-            return Outcome.EXPIRED
+            return stored, Outcome.EXPIRED
         if now + seconds * 1000 > stored.received + LONGEST_VISIBILITY_MS:
-            return Outcome.TOO_LONG
+            return stored, Outcome.TOO_LONG
         stored.due = now + seconds * 1000
         self.attempts = {k: v for k, v in self.attempts.items() if claim not in v[1]}
-        return Outcome.DONE
+        return stored, Outcome.DONE
 
     def _find(self, claim: bytes) -> tuple[Stored | None, bool]:
         """The message of a claim, and whether the claim stands for its latest delivery."""

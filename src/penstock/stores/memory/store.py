@@ -2,7 +2,7 @@
 
 It does everything the Store port asks for except last: use it for tests, and to learn the rules. What has expired is
 dropped at the start of every call that touches a queue, so no other line has to think of it. There are no locks
-because no method awaits anything before its change is complete.
+because no method awaits anything before its change is complete. `_commit` ends every change: only the journal notices.
 """
 
 import uuid
@@ -12,8 +12,10 @@ from itertools import count
 from pathlib import Path
 
 from penstock.core.errors import QueueGone
+from penstock.core.journal import REPEAT, Batch, Event, Journal
 from penstock.core.message import Message, NewMessage, Sent
 from penstock.core.move import MoveStatus, MoveTask
+from penstock.core.outbox import Outbox
 from penstock.core.queue import Counts, Queue, QueueKey
 from penstock.core.store import Capabilities, Listener, Outcome, Receive, StoreError, TooManyInFlight
 from penstock.stores.memory.contents import Contents, Stored
@@ -25,7 +27,7 @@ NO_SOURCE = "CouldNotDetermineMessageSource"
 
 
 class MemoryStore:
-    capabilities = Capabilities()
+    capabilities = Capabilities(journal=True)
 
     def __init__(self) -> None:
         self._contents: dict[int, Contents] = {}
@@ -36,6 +38,9 @@ class MemoryStore:
         self._listeners: list[Listener] = []
         self._numbers = count(1)
         self._swept = 0
+        self._outbox = Outbox()
+        self._batches: list[Batch] = []
+        self._journal: Journal | None = None
 
     async def open(self) -> None: ...
 
@@ -60,7 +65,11 @@ class MemoryStore:
         if queue_id not in self._contents:
             raise QueueGone(queue_id)
         contents = self._contents[queue_id]
-        if contents.drop_expired(now) and contents.queue.fifo:
+        expired = contents.drop_expired(now)
+        for stored in expired:
+            message = stored.message
+            self._outbox.expired(contents.queue, message.id, message.receive_count, stored.enqueued, now)
+        if expired and contents.queue.fifo:
             self._tell(contents, [now])  # what expired may have hidden the rest of its group
         return contents
 
@@ -77,12 +86,51 @@ class MemoryStore:
         """A hidden message comes back or expires, whichever is first: either way something can be received then."""
         self._tell(contents, [min(m.due, contents.expiry(m)) for m in hidden])
 
+    # The journal
+
+    async def put(self, name: str, value: bytes) -> None:
+        self._kept[name] = value
+
+    def attach_journal(self, journal: Journal) -> None:
+        self._journal = journal
+        self._outbox.attach(journal.node, journal.level, self.journal_seq())
+
+    def journal_seq(self) -> int:
+        return self._outbox.seq - len(self._outbox)
+
+    async def outbox_after(self, seq: int, limit: int) -> Sequence[Batch]:
+        return [batch for batch in self._batches if batch[1] > seq][:limit]
+
+    def published(self, seq: int) -> None:
+        self._batches = [batch for batch in self._batches if batch[1] > seq]
+
+    def note(self, event: Event) -> None:
+        self._outbox.note(event)
+
+    async def gauge(self, queue_ids: Sequence[int], now: int, reason: str | None = None) -> None:
+        for queue_id in queue_ids:
+            if queue_id in self._contents:
+                contents = self._in(queue_id, now)
+                self._outbox.gauge(contents.queue, contents.counts(now), now, reason)
+        self._commit()
+
+    def _commit(self) -> None:
+        batch = self._outbox.take()
+        if batch and self._journal:
+            self._outbox.committed()
+            self._batches.append(batch)
+            self._journal.committed(*batch)
+
     # Queues
 
-    async def create_queue(self, key: QueueKey, attributes: dict[str, str], tags: dict[str, str], now: int) -> Queue:
+    async def create_queue(
+        self, key: QueueKey, attributes: dict[str, str], tags: dict[str, str], now: int, *, by: str = ""
+    ) -> Queue:
         if key not in self._ids:
             queue = Queue(next(self._numbers), key, dict(attributes), dict(tags), created=now, modified=now)
             self._ids[key], self._contents[queue.id] = queue.id, Contents(queue)
+            self._outbox.queue_created(queue, now, by)
+            self._commit()
         return self._contents[self._ids[key]].queue
 
     async def find_queue(self, key: QueueKey) -> Queue | None:
@@ -101,7 +149,9 @@ class MemoryStore:
     async def all_queues(self) -> Sequence[Queue]:
         return [contents.queue for contents in self._contents.values()]
 
-    async def alter_queue(self, queue_id: int, attributes: dict[str, str], tags: dict[str, str], now: int) -> Queue:
+    async def alter_queue(
+        self, queue_id: int, attributes: dict[str, str], tags: dict[str, str], now: int, *, by: str = ""
+    ) -> Queue:
         contents = self._in(queue_id, now)
         before = contents.queue
         modified = before.modified if attributes == before.attributes else now
@@ -110,18 +160,26 @@ class MemoryStore:
         if after.fifo:
             contents.delay_anew(now)
             self._tell_when_free(contents, contents.messages.values())
+        self._outbox.queue_changed(before, after, len(contents.messages), now, by)
+        self._commit()
         return after
 
-    async def delete_queue(self, queue_id: int, now: int) -> None:
-        key = self._in(queue_id, now).queue.key
+    async def delete_queue(self, queue_id: int, now: int, *, by: str = "") -> None:
+        contents = self._in(queue_id, now)
+        key = contents.queue.key
         del self._contents[queue_id], self._ids[key]
         self._deleted[key] = now
+        self._outbox.queue_deleted(contents.queue, len(contents.messages), now, by)
+        self._commit()
 
     async def deleted_at(self, key: QueueKey) -> int | None:
         return self._deleted.get(key)
 
-    async def purge_queue(self, queue_id: int, now: int) -> None:
-        self._contents[queue_id] = Contents(self._in(queue_id, now).queue, purged=now)
+    async def purge_queue(self, queue_id: int, now: int, *, by: str = "") -> None:
+        contents = self._in(queue_id, now)
+        self._contents[queue_id] = Contents(contents.queue, purged=now)
+        self._outbox.purged(contents.queue, len(contents.messages), now, by)
+        self._commit()
 
     async def purged_at(self, queue_id: int) -> int | None:
         if queue_id not in self._contents:
@@ -129,19 +187,24 @@ class MemoryStore:
         return self._contents[queue_id].purged
 
     async def counts(self, queue_id: int, now: int) -> Counts:
-        return self._in(queue_id, now).counts(now)
+        contents = self._in(queue_id, now)
+        self._commit()
+        return contents.counts(now)
 
     # Messages
 
-    async def send(self, queue_id: int, messages: Sequence[NewMessage], now: int) -> Sequence[Sent]:
+    async def send(self, queue_id: int, messages: Sequence[NewMessage], now: int, *, by: str = "") -> Sequence[Sent]:
         contents = self._in(queue_id, now)
-        return [self._send(contents, message, now) for message in messages]
+        sent = [self._send(contents, message, now, by) for message in messages]
+        self._commit()
+        return sent
 
-    def _send(self, contents: Contents, new: NewMessage, now: int) -> Sent:
+    def _send(self, contents: Contents, new: NewMessage, now: int, by: str) -> Sent:
         queue = contents.queue
         scope = (queue.deduplication_scope(new.group, now), new.deduplication_id or "")
         first = contents.first_accepted(scope, now) if queue.fifo else None
         if first:
+            self._outbox.deduplicated(queue, new, first.id, now, by)
             return first._replace(duplicate=True)
         message = Message(
             id=new.id,
@@ -156,6 +219,7 @@ class MemoryStore:
         )
         delay = queue.delay_seconds if queue.fifo or new.delay_seconds is None else new.delay_seconds
         self._put(contents, message, new.size, enqueued=now, due=now + delay * 1000, now=now)
+        self._outbox.sent(queue, new, delay * 1000, now, by)
         sent = Sent(message.id, message.sequence)
         if queue.fifo and new.deduplication_id:
             contents.accepted[scope] = now, sent
@@ -168,28 +232,33 @@ class MemoryStore:
         contents.add(Stored(number, message, size, enqueued, due), now)
         self._tell(contents, [due])
 
-    async def receive(self, queue_id: int, ask: Receive, now: int) -> Sequence[Message]:
+    async def receive(self, queue_id: int, ask: Receive, now: int, *, by: str = "") -> Sequence[Message]:
         contents = self._in(queue_id, now)
         attempt_id = ask.attempt_id if contents.queue.fifo else None
         taken = contents.deliver_again(attempt_id, ask.visibility_seconds, now) if attempt_id else []
+        repeated = REPEAT if taken else None
         if not taken:
             taken = self._receive(contents, ask, now)
             if attempt_id:
-                contents.attempts[attempt_id] = now, [message.claim for message in taken]
-        self._tell_when_free(contents, [m for m in contents.messages.values() if m.received == now])
-        return taken
+                contents.attempts[attempt_id] = now, [stored.claim for stored in taken]
+        self._tell_when_free(contents, taken)
+        for stored in taken:
+            self._outbox.received(contents.queue, stored.message, stored.size, stored.enqueued, now, by, repeated)
+        self._commit()
+        return [stored.delivered() for stored in taken]
 
-    def _receive(self, contents: Contents, ask: Receive, now: int) -> list[Message]:
+    def _receive(self, contents: Contents, ask: Receive, now: int) -> list[Stored]:
         room = ask.in_flight_limit - contents.counts(now).in_flight
         if room <= 0 and not contents.queue.fifo:
             raise TooManyInFlight(contents.queue.id)
         contents.listen_for_noise(now)
-        taken: list[Message] = []
+        taken: list[Stored] = []
         for stored in contents.turns(now):
             if len(taken) >= min(ask.limit, room):
                 break
             if not self._dead_letter(contents, stored, now):
-                taken.append(contents.deliver(stored, ask.visibility_seconds, now))
+                contents.deliver(stored, ask.visibility_seconds, now)
+                taken.append(stored)
         contents.listen_for_noise(now)
         return taken
 
@@ -204,24 +273,43 @@ class MemoryStore:
         message = replace(stored.message, source_arn=contents.queue.arn)
         if fifo:
             message.deduplication_id = message.id
+        self._outbox.dead_lettered(
+            contents.queue, target.queue, message.id, message.receive_count, stored.enqueued, now
+        )
         self._put(target, message, stored.size, enqueued=now if fifo else stored.enqueued, due=now, now=now)
         return True
 
-    async def delete(self, queue_id: int, claims: Sequence[bytes], now: int) -> Sequence[Outcome]:
+    async def delete(self, queue_id: int, claims: Sequence[bytes], now: int, *, by: str = "") -> Sequence[Outcome]:
         contents = self._in(queue_id, now)
-        outcomes = [contents.delete(claim, now) for claim in claims]
+        outcomes = [self._delete(contents, claim, now, by) for claim in claims]
+        self._commit()
         if contents.queue.fifo and Outcome.DONE in outcomes:
             self._tell(contents, [now])
         return outcomes
 
+    def _delete(self, contents: Contents, claim: bytes, now: int, by: str) -> Outcome:
+        stored, outcome = contents.delete(claim, now)
+        if stored and outcome is Outcome.DONE:
+            count, received = stored.message.receive_count, stored.received or stored.enqueued
+            self._outbox.deleted(contents.queue, stored.message.id, count, received, now, by)
+        return outcome
+
     async def change_visibility(
-        self, queue_id: int, changes: Sequence[tuple[bytes, int]], now: int
+        self, queue_id: int, changes: Sequence[tuple[bytes, int]], now: int, *, by: str = ""
     ) -> Sequence[Outcome]:
         contents = self._in(queue_id, now)
-        outcomes = [contents.change_visibility(claim, seconds, now) for claim, seconds in changes]
+        outcomes = [self._change_visibility(contents, claim, seconds, now, by) for claim, seconds in changes]
+        self._commit()
         done = [seconds for (_, seconds), outcome in zip(changes, outcomes, strict=True) if outcome is Outcome.DONE]
         self._tell(contents, [now + seconds * 1000 for seconds in done])
         return outcomes
+
+    def _change_visibility(self, contents: Contents, claim: bytes, seconds: int, now: int, by: str) -> Outcome:
+        stored, outcome = contents.change_visibility(claim, seconds, now)
+        if stored and outcome is Outcome.DONE:
+            count = stored.message.receive_count
+            self._outbox.visibility_changed(contents.queue, stored.message.id, count, seconds, now, by)
+        return outcome
 
     async def peek(self, queue_id: int, limit: int, after: bytes, now: int) -> Sequence[Message]:
         return self._in(queue_id, now).peek(limit, after)
@@ -254,6 +342,7 @@ class MemoryStore:
         elif task.status is MoveStatus.RUNNING:
             task = self._move(task, limit, now)
         self._moves[task.id] = task
+        self._commit()
         return task
 
     def _move(self, task: MoveTask, limit: int, now: int) -> MoveTask:
@@ -267,17 +356,19 @@ class MemoryStore:
             if target is None:
                 return replace(task, status=MoveStatus.FAILED, failure=NO_QUEUE if arn else NO_SOURCE)
             source.remove(stored)
-            self._put_as_new(target, stored, now)
+            new_id = self._put_as_new(target, stored, now)
+            self._outbox.moved(source.queue, target.queue, stored.message.id, new_id, task.id, now)
             task = replace(task, moved=task.moved + 1)
         return task if len(ready) > limit else replace(task, status=MoveStatus.COMPLETED)
 
-    def _put_as_new(self, target: Contents, stored: Stored, now: int) -> None:
+    def _put_as_new(self, target: Contents, stored: Stored, now: int) -> str:
         old = stored.message
         message = replace(old, id=str(uuid.uuid4()), sent=now, receive_count=0, first_received=None, source_arn=None)
         if target.queue.fifo:
             message.deduplication_id = old.id
         due = now + target.queue.delay_seconds * 1000
         self._put(target, message, stored.size, enqueued=now, due=due, now=now)
+        return message.id
 
     # Upkeep
 
@@ -292,6 +383,7 @@ class MemoryStore:
             later += [at for at in due if at > now]
         self._deleted = {key: at for key, at in self._deleted.items() if now - at < TOMBSTONE_MS}
         self._swept = now
+        self._commit()
         return min(later)
 
     async def backup(self, path: Path) -> None:

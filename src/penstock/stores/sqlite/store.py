@@ -7,10 +7,11 @@ from pathlib import Path
 
 import structlog
 
+from penstock.core.journal import Batch, Event, Journal
 from penstock.core.message import Message, NewMessage, Sent
 from penstock.core.move import MoveTask
 from penstock.core.queue import Counts, Queue, QueueKey
-from penstock.core.store import Capabilities, Listener, Outcome, Receive
+from penstock.core.store import Capabilities, Listener, Outcome, Receive, StoreError
 from penstock.stores.sqlite.catalogue import DELAYED, IN_FLIGHT, READY, Catalogue
 from penstock.stores.sqlite.claims import Claims
 from penstock.stores.sqlite.database import Database, copy
@@ -85,9 +86,34 @@ class SqliteStore:
         kept: bytes = self.database.execute("SELECT value FROM keepsake WHERE name=?", (name,)).get
         return kept
 
+    async def put(self, name: str, value: bytes) -> None:
+        await self.database.write(self._put, name, value)
+
+    def _put(self, name: str, value: bytes) -> None:
+        self.database.execute("INSERT OR REPLACE INTO keepsake VALUES (?,?)", (name, value))
+
+    # The journal: not yet
+
+    def attach_journal(self, journal: Journal) -> None:
+        raise StoreError("This store has no journal.")
+
+    def journal_seq(self) -> int:
+        return 0
+
+    async def outbox_after(self, seq: int, limit: int) -> Sequence[Batch]:
+        return ()
+
+    def published(self, seq: int) -> None: ...
+
+    def note(self, event: Event) -> None: ...
+
+    async def gauge(self, queue_ids: Sequence[int], now: int, reason: str | None = None) -> None: ...
+
     # Queues
 
-    async def create_queue(self, key: QueueKey, attributes: dict[str, str], tags: dict[str, str], now: int) -> Queue:
+    async def create_queue(
+        self, key: QueueKey, attributes: dict[str, str], tags: dict[str, str], now: int, *, by: str = ""
+    ) -> Queue:
         return await self.database.write(self._create, key, attributes, tags, now)
 
     def _create(self, key: QueueKey, attributes: dict[str, str], tags: dict[str, str], now: int) -> Queue:
@@ -110,7 +136,9 @@ class SqliteStore:
     async def all_queues(self) -> Sequence[Queue]:
         return [entry.queue for entry in self._catalogue.by_id.values()]
 
-    async def alter_queue(self, queue_id: int, attributes: dict[str, str], tags: dict[str, str], now: int) -> Queue:
+    async def alter_queue(
+        self, queue_id: int, attributes: dict[str, str], tags: dict[str, str], now: int, *, by: str = ""
+    ) -> Queue:
         return await self.database.write(self._alter, queue_id, attributes, tags, now)
 
     def _alter(self, queue_id: int, attributes: dict[str, str], tags: dict[str, str], now: int) -> Queue:
@@ -124,7 +152,7 @@ class SqliteStore:
         self._notify(queue_id, now)
         return entry.queue
 
-    async def delete_queue(self, queue_id: int, now: int) -> None:
+    async def delete_queue(self, queue_id: int, now: int, *, by: str = "") -> None:
         await self.database.write(self._catalogue.delete, queue_id, now)
         self._notify(queue_id, now)
 
@@ -134,7 +162,7 @@ class SqliteStore:
         ).get
         return found
 
-    async def purge_queue(self, queue_id: int, now: int) -> None:
+    async def purge_queue(self, queue_id: int, now: int, *, by: str = "") -> None:
         await self.database.write(self._catalogue.purge, queue_id, now)
 
     async def purged_at(self, queue_id: int) -> int | None:
@@ -154,17 +182,17 @@ class SqliteStore:
 
     # Messages
 
-    async def send(self, queue_id: int, messages: Sequence[NewMessage], now: int) -> Sequence[Sent]:
+    async def send(self, queue_id: int, messages: Sequence[NewMessage], now: int, *, by: str = "") -> Sequence[Sent]:
         return await self.database.write(self._sending.send, queue_id, messages, now)
 
-    async def receive(self, queue_id: int, ask: Receive, now: int) -> Sequence[Message]:
+    async def receive(self, queue_id: int, ask: Receive, now: int, *, by: str = "") -> Sequence[Message]:
         return await self.database.write(self._delivery.receive, queue_id, ask, now)
 
-    async def delete(self, queue_id: int, claims: Sequence[bytes], now: int) -> Sequence[Outcome]:
+    async def delete(self, queue_id: int, claims: Sequence[bytes], now: int, *, by: str = "") -> Sequence[Outcome]:
         return await self.database.write(self._claims.delete, queue_id, claims, now)
 
     async def change_visibility(
-        self, queue_id: int, changes: Sequence[tuple[bytes, int]], now: int
+        self, queue_id: int, changes: Sequence[tuple[bytes, int]], now: int, *, by: str = ""
     ) -> Sequence[Outcome]:
         return await self.database.write(self._claims.change_visibility, queue_id, changes, now)
 

@@ -1,0 +1,196 @@
+"""The outbox: the events of the changes that are not committed yet, numbered, and then as lines.
+
+Every store has one and calls it wherever it changes something, inside the change; what each event carries is written
+here and nowhere else. A store commits the lines together with the changes: so there is no change without its event and
+no event without its change. It refuses to know files, and what a commit is.
+"""
+
+import msgspec
+
+from penstock.core import journal
+from penstock.core.journal import BASELINE, FULL, OFF, TOO_OFTEN, Batch, Event
+from penstock.core.message import Attributes, Message, NewMessage
+from penstock.core.queue import Counts, Queue
+
+TYPE, ENDPOINT = "bus.type", "bus.endpoint"
+"""The String attributes that say of what type a message is, and for which endpoint."""
+
+_encode_lines = msgspec.json.Encoder().encode_lines
+
+
+class Outbox:
+    """`on` is false while no journal is attached: then every method returns at once, and callers may skip the call."""
+
+    __slots__ = ("_committed", "_events", "_node", "level", "on", "seq")
+
+    def __init__(self) -> None:
+        self.on, self.level, self.seq, self._committed, self._node = False, OFF, 0, 0, ""
+        self._events: list[Event] = []
+
+    def attach(self, node: str, level: int, seq: int) -> None:
+        """Make events from now on. `seq` is the last number that was committed, 0 if none was."""
+        self.on, self.level, self._node = level != OFF, level, node
+        self.seq = self._committed = seq
+        self._events.clear()
+
+    def take(self) -> Batch | None:
+        """What is to be committed now, if anything; it counts as committed unless `forget` is called."""
+        if not self._events:
+            return None
+        first = self.seq - len(self._events) + 1
+        lines = _encode_lines(self._events)
+        self._events.clear()
+        return first, self.seq, lines
+
+    def committed(self) -> None:
+        self._committed = self.seq
+
+    def forget(self) -> None:
+        """The transaction was rolled back: its numbers are given again."""
+        self._events.clear()
+        self.seq = self._committed
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def level_of(self, queue: Queue) -> int:
+        if not self.on:
+            return OFF
+        own = queue.journal
+        return self.level if own is None else own
+
+    def note(self, event: Event) -> None:
+        """An event that is no change. Its node and seq are filled in."""
+        if self.on:
+            self.seq += 1
+            event.node, event.seq = self._node, self.seq
+            self._events.append(event)
+
+    # Messages
+
+    def sent(self, queue: Queue, new: NewMessage, delay_ms: int, now: int, by: str) -> None:
+        level = self.level_of(queue)
+        if not level:
+            return
+        self.seq += 1
+        region, account, name = queue.key
+        attributes = new.attributes
+        event = Event(
+            self._node, self.seq, now, "SENT", region, account, name, new.id, new.group,
+            _text(attributes, TYPE) if attributes else None, _text(attributes, ENDPOINT) if attributes else None,
+            new.size, None, None, None, by or None, delay_ms or None, None, new.trace,
+        )  # fmt: skip
+        if level == FULL:
+            event.attributes, event.body = attributes or None, new.body  # type: ignore[assignment]
+        self._events.append(event)
+
+    def deduplicated(self, queue: Queue, new: NewMessage, first_id: str, now: int, by: str) -> None:
+        if self.level_of(queue):
+            kind, endpoint = _text(new.attributes, TYPE), _text(new.attributes, ENDPOINT)
+            self._add(queue, journal.DEDUPLICATED, now, message_id=first_id, group=new.group, type=kind,
+                      endpoint=endpoint, size=new.size, principal=by or None, trace=new.trace)  # fmt: skip
+
+    def received(
+        self, queue: Queue, message: Message, size: int, enqueued: int, now: int, by: str, reason: str | None = None
+    ) -> None:
+        """`message` as it is handed out: this delivery is counted in it."""
+        if not self.level_of(queue):
+            return
+        self.seq += 1
+        region, account, name = queue.key
+        attributes = message.attributes
+        self._events.append(
+            Event(
+                self._node, self.seq, now, "RECEIVED", region, account, name, message.id, message.group,
+                _text(attributes, TYPE) if attributes else None, _text(attributes, ENDPOINT) if attributes else None,
+                size, message.receive_count, message.sent, message.first_received, by or None, now - enqueued,
+                reason, message.trace,
+            )
+        )  # fmt: skip
+
+    def deleted(self, queue: Queue, message_id: str, receive_count: int, received: int, now: int, by: str) -> None:
+        """`received` is when the message was last handed out."""
+        if not self.level_of(queue):
+            return
+        self.seq += 1
+        region, account, name = queue.key
+        self._events.append(
+            Event(
+                self._node, self.seq, now, "DELETED", region, account, name, message_id, None, None, None, None,
+                receive_count, None, None, by or None, now - received,
+            )
+        )  # fmt: skip
+
+    def visibility_changed(
+        self, queue: Queue, message_id: str, receive_count: int, seconds: int, now: int, by: str
+    ) -> None:
+        if self.level_of(queue):
+            self._add(queue, journal.VISIBILITY_CHANGED, now, message_id=message_id, receive_count=receive_count,
+                      principal=by or None, duration_ms=seconds * 1000)  # fmt: skip
+
+    def expired(self, queue: Queue, message_id: str, receive_count: int, enqueued: int, now: int) -> None:
+        if self.level_of(queue):
+            self._add(queue, journal.EXPIRED, now, message_id=message_id, receive_count=receive_count,
+                      duration_ms=now - enqueued)  # fmt: skip
+
+    def damaged(self, queue: Queue, message_id: str | None, reason: str, now: int) -> None:
+        if self.level_of(queue):
+            self._add(queue, journal.DAMAGED, now, message_id=message_id, reason=reason)
+
+    # From queue to queue: written if either queue is
+
+    def dead_lettered(
+        self, source: Queue, target: Queue, message_id: str, receive_count: int, enqueued: int, now: int
+    ) -> None:
+        if self.level_of(source) or self.level_of(target):
+            self._add(source, journal.DEAD_LETTERED, now, message_id=message_id, receive_count=receive_count,
+                      endpoint=target.arn, reason=TOO_OFTEN, duration_ms=now - enqueued)  # fmt: skip
+
+    def moved(self, source: Queue, target: Queue, old_id: str, new_id: str, task_id: str, now: int) -> None:
+        if self.level_of(source) or self.level_of(target):
+            self._add(source, journal.MOVED, now, message_id=old_id, successor=new_id, endpoint=target.arn,
+                      reason=task_id)  # fmt: skip
+
+    # Queues
+
+    def queue_created(self, queue: Queue, now: int, by: str) -> None:
+        if level := self.level_of(queue):
+            self._add(queue, journal.QUEUE_CREATED, now, principal=by or None, count=0,
+                      attributes=_settings(queue) if level == FULL else None)  # fmt: skip
+
+    def queue_changed(self, before: Queue, after: Queue, held: int, now: int, by: str) -> None:
+        """Where the journal of a queue ends or begins, it says so."""
+        then, level = self.level_of(before), self.level_of(after)
+        if then or level:
+            reason = "off" if not level else BASELINE if not then else None
+            self._add(after, journal.QUEUE_CHANGED, now, principal=by or None, count=held, reason=reason,
+                      attributes=_settings(after) if level == FULL else None)  # fmt: skip
+
+    def queue_deleted(self, queue: Queue, held: int, now: int, by: str) -> None:
+        if self.level_of(queue):
+            self._add(queue, journal.QUEUE_DELETED, now, principal=by or None, count=held)
+
+    def purged(self, queue: Queue, held: int, now: int, by: str) -> None:
+        if self.level_of(queue):
+            self._add(queue, journal.PURGED, now, principal=by or None, count=held)
+
+    def gauge(self, queue: Queue, counts: Counts, now: int, reason: str | None = None) -> None:
+        if self.level_of(queue):
+            held = counts.visible + counts.in_flight + counts.delayed
+            age = None if counts.oldest is None else now - counts.oldest
+            self._add(queue, journal.GAUGE, now, count=held, visible=counts.visible, in_flight=counts.in_flight,
+                      delayed=counts.delayed, size=counts.bytes, duration_ms=age, reason=reason)  # fmt: skip
+
+    def _add(self, queue: Queue, event: str, now: int, **fields: object) -> None:
+        self.seq += 1
+        self._events.append(Event(self._node, self.seq, now, event, *queue.key, **fields))  # type: ignore[arg-type]
+
+
+def _text(attributes: Attributes, name: str) -> str | None:
+    found = attributes.get(name)
+    return found.value if found is not None and isinstance(found.value, str) else None
+
+
+def _settings(queue: Queue) -> dict[str, tuple[str, str | bytes]]:
+    tags: dict[str, tuple[str, str | bytes]] = {name: ("Tag", value) for name, value in queue.tags.items()}
+    return tags | {name: ("Attribute", value) for name, value in queue.attributes.items()}
