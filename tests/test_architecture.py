@@ -17,7 +17,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "api": {"api", "aws", "core"},
     "stores": {"core"},
     "listeners": {"listeners", "aws"},
-    "loops": {"loops", "core", "api"},
+    "journal": {"journal", "core"},
+    "loops": {"loops", "core", "api", "journal"},
 }
 """Folder → the folders of ours it may import. A store may also import its own folder, and no other store."""
 

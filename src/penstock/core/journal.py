@@ -96,7 +96,7 @@ class Event(msgspec.Struct, omit_defaults=True, gc=False):
     in_flight: int | None = None
     delayed: int | None = None
     successor: str | None = None
-    attributes: dict[str, tuple[str, str | bytes]] | None = None
+    attributes: dict[str, tuple[str, str]] | None = None
     """Name → data type and value, the value in base64 where it is binary. Of a queue: "Attribute" or "Tag"."""
     body: str | None = None
 

@@ -191,6 +191,6 @@ def _text(attributes: Attributes, name: str) -> str | None:
     return found.value if found is not None and isinstance(found.value, str) else None
 
 
-def _settings(queue: Queue) -> dict[str, tuple[str, str | bytes]]:
-    tags: dict[str, tuple[str, str | bytes]] = {name: ("Tag", value) for name, value in queue.tags.items()}
+def _settings(queue: Queue) -> dict[str, tuple[str, str]]:
+    tags: dict[str, tuple[str, str]] = {name: ("Tag", value) for name, value in queue.tags.items()}
     return tags | {name: ("Attribute", value) for name, value in queue.attributes.items()}

@@ -1,0 +1,1 @@
+"""The journal: every event as a line in append-only files, and everything that reads them."""
