@@ -29,8 +29,10 @@ from penstock.core.identity import root_of
 from penstock.core.store import Store, StoreError
 from penstock.credentials import RootCredentials
 from penstock.declared import DeclarationError, declare
+from penstock.journal.keeping import JournalOfServer, Keeping, without_journal
 from penstock.listeners.http import HttpLimits, HttpListener, TlsFiles
 from penstock.logs import configure_logs
+from penstock.loops.journal import SYNC_EVERY_MS, JournalKeeper
 from penstock.loops.loop import Loop
 from penstock.loops.mover import Mover
 from penstock.loops.sweeper import Sweeper
@@ -92,6 +94,7 @@ class Server:
         self.store: Store = registry.load(registry.STORES[settings.store.partition(":")[0]])(settings.store)
         self.sweeper = Loop(Sweeper(self.store), self.clock)
         self.mover = Loop(Mover(self.store), self.clock)
+        self.journal: JournalOfServer | None = None
 
     async def start(self) -> None:
         settings = self.settings
@@ -100,6 +103,7 @@ class Server:
         self._check_time()
         self.store.subscribe(self._messages_due)
         self.store.observe_commits(self.metrics.commit)
+        await self._start_journal()
         site = Site(
             store=self.store,
             clock=self.clock,
@@ -110,6 +114,8 @@ class Server:
             move_started=lambda: self.mover.expect(self.clock.now()),
             recreate_wait_seconds=settings.recreate_wait_seconds,
             purge_wait_seconds=settings.purge_wait_seconds,
+            journal=self.journal,
+            root_account=settings.root_account,
         )
         await declare(site, settings.queues)
         credentials = await RootCredentials.of(settings, self.store)
@@ -118,6 +124,26 @@ class Server:
         self.sweeper.start()
         self.mover.start()
         announce(settings, self.url, credentials)
+
+    async def _start_journal(self) -> None:
+        settings = self.settings
+        if settings.journal == "off" or not self.store.capabilities.journal:
+            await without_journal(self.store)
+            return
+        assert settings.journal_directory is not None, "the settings fill it in"
+        keeping = Keeping(
+            settings.journal_directory,
+            settings.journal,
+            settings.journal_segment_bytes,
+            settings.journal_segment_seconds,
+            settings.journal_keep_days,
+            settings.journal_keep_bytes,
+        )
+        self.journal = JournalOfServer(self.store, self.clock, keeping)
+        await self.journal.start()
+        self.keeper = Loop(JournalKeeper(self.journal, self.store), self.clock)
+        self.journal.wake = lambda: self.keeper.expect(self.clock.now() + SYNC_EVERY_MS)
+        self.keeper.start()
 
     def _check_time(self) -> None:
         """Time must not run backwards between two lives of the server: visibility, order and age are told by it."""
@@ -138,6 +164,9 @@ class Server:
         await self.listener.stop(self.settings.drain_seconds)
         await self.sweeper.stop()
         await self.mover.stop()
+        if self.journal:
+            await self.keeper.stop()
+            await self.journal.stop()
         await self.store.close()
 
     def reload(self) -> None:

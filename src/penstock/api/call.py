@@ -12,6 +12,7 @@ from penstock.aws.http import HttpRequest
 from penstock.core.clock import Clock
 from penstock.core.errors import no_such_queue
 from penstock.core.identity import NOBODY, Principal
+from penstock.core.journal import Archive
 from penstock.core.limits import Limits
 from penstock.core.queue import Queue, QueueKey
 from penstock.core.store import Store
@@ -30,6 +31,12 @@ class Site:
     move_started: Callable[[], None] = lambda: None
     recreate_wait_seconds: int = 60
     purge_wait_seconds: int = 60
+    journal: Archive | None = None
+    root_account: str = "000000000000"
+
+    def trouble(self) -> str | None:
+        """Why not all is well, if so."""
+        return self.store.trouble() or (self.journal.trouble() if self.journal else None)
 
 
 class Call(msgspec.Struct):

@@ -43,7 +43,7 @@ class Pages:
         return HttpResponse(200, b"ok\n", TEXT)
 
     async def _ready(self, http: HttpRequest) -> HttpResponse:
-        trouble = "The server is stopping." if self.draining else self._site.store.trouble()
+        trouble = "The server is stopping." if self.draining else self._site.trouble()
         if trouble:
             self._on_trouble()
             return HttpResponse(503, f"{trouble}\n".encode(), TEXT)

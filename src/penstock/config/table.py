@@ -19,11 +19,12 @@ from penstock.config.values import Address, Network, Parser
 from penstock.core.limits import Limits
 
 PREFIX = "PENSTOCK_"
-WHERE, REGIONS, WHO, SERVING, LOGS = (
+WHERE, REGIONS, WHO, SERVING, JOURNAL, LOGS = (
     "Where it listens and keeps its data",
     "Regions",
     "Who is calling",
     "Serving",
+    "Journal",
     "Logs",
 )
 AMAZON = "Waits and limits, with Amazon's values as defaults"
@@ -106,6 +107,30 @@ class Settings:
     header_seconds: int = setting("10", values.whole(1), SERVING, "How long a client may take to send its headers.")
     idle_seconds: int = setting("75", values.whole(1), SERVING, "How long a connection may be open without a request.")
     drain_seconds: int = setting("25", values.whole(0), SERVING, "How long running requests may take after SIGTERM.")
+    journal: str = setting(
+        "events",
+        values.one_of("full", "events", "off"),
+        JOURNAL,
+        "What is written of every change: full is with bodies. A queue may say otherwise by its tag penstock:journal.",
+    )
+    journal_directory: Path | None = setting(
+        "", values.optional_file, JOURNAL, "Where the journal is kept. Empty is journal in the data directory."
+    )
+    journal_segment_bytes: int = setting(
+        "67108864", values.whole(65536), JOURNAL, "After how many bytes a segment is closed and published."
+    )
+    journal_segment_seconds: int = setting(
+        "60", values.whole(1), JOURNAL, "After how many seconds a segment is closed and published."
+    )
+    journal_keep_days: int = setting(
+        "7",
+        values.whole(0),
+        JOURNAL,
+        "How long segments are kept that every registered reader committed; 0 is for ever.",
+    )
+    journal_keep_bytes: int = setting(
+        "10737418240", values.whole(0), JOURNAL, "The most bytes kept, whoever has not read them; 0 is without a limit."
+    )
     log_format: str = setting(
         "auto", values.one_of("auto", "json", "console"), LOGS, "auto is console on a terminal and json elsewhere."
     )
@@ -123,9 +148,11 @@ class Settings:
     queues: tuple[DeclaredQueue, ...] = ()
 
     def __post_init__(self) -> None:
-        """Two defaults follow from other settings, and nobody who reads a setting should have to know."""
+        """Three defaults follow from other settings, and nobody who reads a setting should have to know."""
         if not self.store:
             object.__setattr__(self, "store", f"sqlite:///{quote(str(self.data / 'penstock.db'))}")
+        if self.journal_directory is None:
+            object.__setattr__(self, "journal_directory", self.data / "journal")
         if self.regions == frozenset():
             object.__setattr__(self, "regions", frozenset({self.region}))
 

@@ -31,8 +31,9 @@ So for each queue, at any line: SENT + DEAD_LETTERED to it + MOVED to it - DELET
 a baseline. `attributes` and `body` are of SENT and QUEUE events, and only at level `full`.
 """
 
-from collections.abc import Mapping
-from typing import Final, Protocol
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple, Protocol
 
 import msgspec
 
@@ -115,6 +116,80 @@ class Journal(Protocol):
 
     def committed(self, first: int, last: int, lines: bytes) -> None:
         """These events are durable in the store. Called after every commit that made some, in order; MUST NOT raise."""
+
+
+class Segment(NamedTuple):
+    """A file of the journal. `last` of an open one is not known from its name."""
+
+    node: str
+    first: int
+    last: int
+    date: str
+    size: int
+    modified: int
+    path: Path
+    open: bool = False
+
+
+class Chunk(NamedTuple):
+    """A piece of the journal: whole lines, the number to ask for next, and whether there is more at once."""
+
+    lines: bytes
+    first: int
+    """The first number looked at: higher than asked for if what was before it is no longer kept."""
+    next: int
+    more: bool
+
+
+class ReaderState(NamedTuple):
+    """A registered reader: what it has committed, by node. Segments it has not committed are kept for it."""
+
+    name: str
+    registered: int
+    committed: dict[str, int]
+
+
+class UnknownReader(Exception):
+    """There is no registered reader of this name."""
+
+
+class Archive(Protocol):
+    """What operations and metrics need of the journal."""
+
+    node: str
+    level: int
+
+    @property
+    def last(self) -> int:
+        """The number of the last event that can be read."""
+
+    @property
+    def forced(self) -> int:
+        """Segments that had to be deleted although a reader had not committed them, since the start."""
+
+    def trouble(self) -> str | None:
+        """Why events cannot be written out at the moment, if so."""
+
+    def note(self, event: Event) -> None:
+        """An event that is no change; nobody waits for it."""
+
+    async def segments(self) -> Sequence[Segment]:
+        """Of every node, in order."""
+
+    async def read(self, node: str, seq: int, most: int, queue: str | None = None) -> Chunk:
+        """Lines from `seq` on, `most` bytes of them or one; of one queue only, if named."""
+
+    async def wait(self, seq: int, seconds: float) -> None:
+        """Until there is an event with this number, or the time is over."""
+
+    async def readers(self) -> Sequence[ReaderState]: ...
+
+    async def register(self, name: str, now: int) -> ReaderState:
+        """MUST leave a reader that is there as it is."""
+
+    async def commit(self, name: str, node: str, seq: int) -> ReaderState: ...
+
+    async def unregister(self, name: str) -> None: ...
 
 
 def check_journal_tag(tags: Mapping[str, str]) -> None:

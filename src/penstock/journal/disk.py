@@ -1,0 +1,67 @@
+"""What the journal does to a file system, one small verb each. Tests put a sick disk in its place.
+
+It refuses to know what is in the files.
+"""
+
+import gzip
+import os
+import shutil
+from pathlib import Path
+
+COMPRESSION = 3
+"""Of gzip: lines of JSON shrink to a tenth at any level, and the higher ones cost three times as much."""
+
+
+class Disk:
+    def create(self, path: Path) -> int:
+        """A new or existing file to append to, readable by its owner alone."""
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+
+    def write(self, file: int, lines: bytes) -> None:
+        written = os.write(file, lines)
+        while written < len(lines):
+            written += os.write(file, memoryview(lines)[written:])
+
+    def truncate(self, file: int, size: int) -> None:
+        os.ftruncate(file, size)
+
+    def sync(self, file: int) -> None:
+        os.fdatasync(file)
+
+    def close(self, file: int) -> None:
+        os.close(file)
+
+    def sync_folder(self, path: Path) -> None:
+        """Make names last: those of new, renamed and removed files."""
+        folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    def compress(self, source: Path, target: Path) -> None:
+        with source.open("rb") as plain, target.open("wb") as raw:
+            os.fchmod(raw.fileno(), 0o600)
+            with gzip.GzipFile("", "wb", COMPRESSION, raw, mtime=0) as packed:
+                shutil.copyfileobj(plain, packed, 1 << 20)
+            raw.flush()
+            os.fsync(raw.fileno())
+
+    def replace(self, path: Path, content: bytes) -> None:
+        """The whole content of a small file, or what it had before; never a part."""
+        partial = path.with_name(f"{path.name}.partial")
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with partial.open("wb") as file:
+            os.fchmod(file.fileno(), 0o600)
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        self.rename(partial, path)
+        self.sync_folder(path.parent)
+
+    def rename(self, source: Path, target: Path) -> None:
+        source.rename(target)
+
+    def remove(self, path: Path) -> None:
+        path.unlink(missing_ok=True)

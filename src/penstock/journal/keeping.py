@@ -1,0 +1,171 @@
+"""The journal of one server: writer, reader, readers and retention, joined.
+
+Who the node is: a node is one unbroken stretch of one store's history. It is made with the store's first event and kept
+in the store. A store that was restored, or that ran for a while without a journal, gets another, so that (node, seq)
+never means two things; every queue's number of messages is then said anew, in a baseline.
+"""
+
+import asyncio
+import os
+import secrets
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from penstock.core.clock import Clock
+from penstock.core.journal import BASELINE, LEVELS, Chunk, Event, ReaderState, Segment
+from penstock.core.store import Store
+from penstock.journal.reader import Reader
+from penstock.journal.readers import Readers
+from penstock.journal.retention import Retention
+from penstock.journal.segments import Segments
+from penstock.journal.writer import Writer
+
+log = structlog.get_logger("penstock")
+
+NODE = "journal-node"
+QUEUES_AT_ONCE = 100
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """How the journal is kept; the names are those of the settings."""
+
+    directory: Path
+    level: str = "events"
+    segment_bytes: int = 67_108_864
+    segment_seconds: int = 60
+    keep_days: int = 7
+    keep_bytes: int = 10_737_418_240
+
+
+def stop_at_once(error: BaseException) -> None:
+    """What is on the disk is not known any more; the next start writes what is missing from the store's outbox."""
+    log.critical("stopping: the journal's disk failed", reason=str(error))
+    sys.stderr.flush()
+    os._exit(70)
+
+
+class JournalOfServer:
+    """What `core.journal` calls a Journal for the store, and an Archive for operations."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        keeping: Keeping,
+        *,
+        segments: Segments | None = None,
+        on_fatal: Callable[[BaseException], None] = stop_at_once,
+    ) -> None:
+        self._store, self._clock, self.keeping, self.on_fatal = store, clock, keeping, on_fatal
+        self.level, self.node = LEVELS[keeping.level], ""
+        self.files = segments or Segments(keeping.directory)
+        self._reader, self._readers = Reader(self.files), Readers(keeping.directory, self.files.disk)
+        self._retention = Retention(self.files, self._readers, keeping.keep_days, keeping.keep_bytes)
+        self._lock = asyncio.Lock()
+        self.forced, self._noted = 0, False
+        self.wake: Callable[[], None] = lambda: None
+
+    async def start(self) -> None:
+        """Once the store is open, and before anything is changed in it."""
+        self.node, fresh = await self._identity()
+        self.writer = Writer(
+            self.files, self.node, self._clock, self.keeping.segment_bytes, lambda: self.wake(), self.on_fatal
+        )
+        if fresh:
+            self._store.published(self._store.journal_seq())  # what is in the outbox is another node's
+        await self.writer.start(self._store, fresh)
+        self._store.attach_journal(self)
+        if fresh:
+            await self._baseline()
+
+    async def _identity(self) -> tuple[str, bool]:
+        made = secrets.token_hex(6).encode()
+        kept = await self._store.keep(NODE, made)
+        ahead = self.files.closed(kept.decode())[-1:] if kept else []
+        if ahead and ahead[0].last > self._store.journal_seq():
+            log.warning("the store is older than its journal: going on as another node", node=kept.decode())
+            kept = b""
+        if not kept:
+            await self._store.put(NODE, made)
+        return (kept or made).decode(), kept in (b"", made)
+
+    async def _baseline(self) -> None:
+        queues = [queue.id for queue in await self._store.all_queues()]
+        for start in range(0, len(queues), QUEUES_AT_ONCE):
+            await self._store.gauge(queues[start : start + QUEUES_AT_ONCE], self._clock.now(), BASELINE)
+
+    async def stop(self) -> None:
+        """After the last change, before the store is closed."""
+        await self.settle(self._clock.now())
+        await self.writer.stop(self._store)
+        self._reader.close()
+
+    # For the store
+
+    def committed(self, first: int, last: int, lines: bytes) -> None:
+        self.writer.committed(first, last, lines)
+
+    # For operations
+
+    @property
+    def last(self) -> int:
+        return self.writer.last
+
+    def trouble(self) -> str | None:
+        return "The journal's disk is full." if self.writer.full else None
+
+    def note(self, event: Event) -> None:
+        self._store.note(event)
+        if not self._noted:
+            self._noted = True
+            self.wake()
+
+    @property
+    def idle(self) -> bool:
+        return self.writer.idle and not self._noted
+
+    async def settle(self, now: int) -> None:
+        """Commit what was noted."""
+        if self._noted:
+            self._noted = False
+            await self._store.gauge([], now)
+
+    async def segments(self) -> Sequence[Segment]:
+        return await asyncio.to_thread(lambda: [s for node in self.files.nodes() for s in self.files.all(node)])
+
+    async def read(self, node: str, seq: int, most: int, queue: str | None = None) -> Chunk:
+        return await asyncio.to_thread(self._reader.read, node, seq, most, queue)
+
+    async def wait(self, seq: int, seconds: float) -> None:
+        await self.writer.wait(seq, seconds)
+
+    async def readers(self) -> Sequence[ReaderState]:
+        return list((await asyncio.to_thread(self._readers.all)).values())
+
+    async def register(self, name: str, now: int) -> ReaderState:
+        async with self._lock:
+            return await asyncio.to_thread(self._readers.register, name, now)
+
+    async def commit(self, name: str, node: str, seq: int) -> ReaderState:
+        async with self._lock:
+            return await asyncio.to_thread(self._readers.commit, name, node, seq)
+
+    async def unregister(self, name: str) -> None:
+        async with self._lock:
+            await asyncio.to_thread(self._readers.remove, name)
+
+    async def enforce_retention(self) -> None:
+        async with self._lock:
+            removed = await asyncio.to_thread(self._retention.enforce, self._clock.wall())
+        self.forced += removed.forced
+
+
+async def without_journal(store: Store) -> None:
+    """The server runs with the journal off: what happens now is in no journal, so a later one is another node's."""
+    if store.capabilities.journal and await store.keep(NODE, b""):
+        await store.put(NODE, b"")

@@ -1,0 +1,115 @@
+"""Reading the journal from any number on, over published and open segments alike; also while it is being written.
+
+A reader who goes on where it stopped finds its file still open and positioned, so that reading a segment from end to
+end unpacks it once. It refuses to know the server: the command line reads a data directory with it, running or not.
+"""
+
+import gzip
+from threading import Lock
+from typing import IO
+
+from penstock.core.journal import Chunk, Segment
+from penstock.journal.segments import Segments, place_of
+
+CURSORS = 8
+SEARCHED = 16
+"""How many times the bytes asked for are looked through for the events of one queue, before a reader is answered."""
+
+
+class Cursor:
+    """A file, and the number of the line that comes next in it."""
+
+    def __init__(self, segment: Segment) -> None:
+        raw = segment.path.open("rb")
+        self._file: IO[bytes] | gzip.GzipFile = raw if segment.open else gzip.GzipFile("", "rb", fileobj=raw)
+        self._raw = raw
+        self._growing, self._pushed = segment.open, b""
+        self.first = self.seq = segment.first
+
+    def line(self) -> bytes:
+        """The next line, or nothing: the end, or the end of what has been written yet."""
+        line, self._pushed = self._pushed, b""
+        if not line:
+            place = self._file.tell() if self._growing else 0
+            line = self._file.readline()
+            if not line.endswith(b"\n"):
+                if self._growing:
+                    self._file.seek(place)
+                return b""
+        self.seq += 1
+        return line
+
+    def push_back(self, line: bytes) -> None:
+        self._pushed, self.seq = line, self.seq - 1
+
+    def skip_to(self, seq: int) -> "Cursor":
+        while self.seq < seq and self.line():
+            pass
+        return self
+
+    def close(self) -> None:
+        self._file.close()
+        self._raw.close()
+
+
+class Reader:
+    def __init__(self, segments: Segments) -> None:
+        self._segments = segments
+        self._kept: dict[tuple[str, int], Cursor] = {}
+        self._lock = Lock()
+
+    def read(self, node: str, seq: int, most: int, queue: str | None = None) -> Chunk:
+        """At least one line if there is one, and then as many as fit."""
+        with self._lock:
+            cursor = self._kept.pop((node, seq), None) or self._found(node, seq)
+            if cursor is None:
+                return Chunk(b"", seq, seq, False)
+            lines: list[bytes] = []
+            first, size, searched = cursor.seq, 0, 0
+            while True:
+                line = cursor.line()
+                if not line:
+                    following = self._following(node, cursor)
+                    if following is None:
+                        break
+                    cursor = following
+                    continue
+                if (size and size + len(line) > most) or searched > most * SEARCHED:
+                    cursor.push_back(line)
+                    break
+                searched += len(line)
+                if queue is None or place_of(line).queue == queue:
+                    lines.append(line)
+                    size += len(line)
+            self._keep(node, cursor)
+            return Chunk(b"".join(lines), first, max(seq, cursor.seq), bool(cursor._pushed))
+
+    def _found(self, node: str, seq: int) -> Cursor | None:
+        """At this number, or at the first one there is after it."""
+        for segment in self._segments.all(node):
+            if segment.last >= seq:
+                try:
+                    return Cursor(segment).skip_to(seq)
+                except FileNotFoundError:  # published or deleted since it was listed
+                    return self._found(node, seq)
+        return None
+
+    def _following(self, node: str, cursor: Cursor) -> Cursor | None:
+        """Where to go on at the end of a file; None if this is the end of everything."""
+        after = next((segment for segment in self._segments.all(node) if segment.first > cursor.first), None)
+        if after is None:
+            return None
+        if line := cursor.line():  # written between the last look and the list, and nothing more will be
+            cursor.push_back(line)
+            return cursor
+        cursor.close()
+        return self._found(node, max(cursor.seq, after.first))
+
+    def _keep(self, node: str, cursor: Cursor) -> None:
+        self._kept[node, cursor.seq] = cursor
+        if len(self._kept) > CURSORS:
+            self._kept.pop(next(iter(self._kept))).close()
+
+    def close(self) -> None:
+        while self._kept:
+            self._kept.popitem()[1].close()
