@@ -22,9 +22,9 @@ CHECKS = {
     "a queue's number of groups is wrong": """
         SELECT name, groups FROM queue
         WHERE groups != (SELECT count(*) FROM message_group WHERE message_group.shelf = queue.shelf)""",
-    "a message has no payload": "SELECT number FROM message WHERE number NOT IN (SELECT number FROM payload)",
-    "a payload has no message": "SELECT number FROM payload WHERE number NOT IN (SELECT number FROM message)",
-    "a payload is shared": "SELECT number FROM message GROUP BY number HAVING count(*) > 1",
+    "a message has no content": """
+        SELECT number FROM message WHERE (content IS NULL) != (number IN (SELECT number FROM bulk))""",
+    "a content has no message": "SELECT number FROM bulk WHERE number NOT IN (SELECT number FROM message)",
     "a message lies on a shelf that is nobody's": """
         SELECT shelf, count(*) FROM message WHERE shelf NOT IN (SELECT shelf FROM queue UNION SELECT shelf FROM litter)
         GROUP BY shelf""",
@@ -43,7 +43,7 @@ CHECKS = {
         SELECT number FROM message WHERE grp != 0 AND shelf NOT IN (SELECT shelf FROM litter)
             AND grp NOT IN (SELECT id FROM message_group)""",
     "a number was given that is not set aside": """
-        SELECT max(number) AS highest FROM payload
+        SELECT max(number) AS highest FROM message
         HAVING highest > (SELECT value FROM keepsake WHERE name = 'numbers')""",
 }
 

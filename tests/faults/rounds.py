@@ -13,7 +13,18 @@ from penstock.core.message import Message
 from penstock.core.store import Outcome
 from penstock.stores.sqlite.claims import Claim
 
-TABLES = "queue", "message", "payload", "message_group", "deduplication", "attempt", "litter", "tombstone", "move_task"
+TABLES = (
+    "queue",
+    "message",
+    "bulk",
+    "outbox",
+    "message_group",
+    "deduplication",
+    "attempt",
+    "litter",
+    "tombstone",
+    "move_task",
+)
 
 State = dict[str, list[tuple[Any, ...]]]
 Call = Callable[[], Awaitable[object]]

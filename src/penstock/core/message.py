@@ -4,8 +4,9 @@ How attributes and bodies are checked is in `core.content`; how a message become
 dead is the business of the stores.
 """
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+import msgspec
 
 
 class Attribute(NamedTuple):
@@ -18,15 +19,14 @@ class Attribute(NamedTuple):
 Attributes = dict[str, Attribute]
 
 
-@dataclass(slots=True)
-class NewMessage:
+class NewMessage(msgspec.Struct):
     """A message that passed every check and waits to be stored."""
 
     id: str
     body: str
     size: int
     sender: str
-    attributes: Attributes = field(default_factory=dict)
+    attributes: Attributes = {}
     trace: str | None = None
     group: str | None = None
     deduplication_id: str | None = None
@@ -41,24 +41,23 @@ class Sent(NamedTuple):
     duplicate: bool = False
 
 
-@dataclass(slots=True)
-class Message:
-    """A stored message, as it is handed to a receiver.
+class Message(msgspec.Struct):
+    """A stored message, as it is handed to a receiver: first what its sender gave, then what it is and became here.
 
     `claim` is the store's own proof of this delivery: bytes it will recognise when the receiver deletes
     the message or changes its visibility. Times are epoch milliseconds.
     """
 
-    id: str
     body: str
     sender: str
     sent: int
-    receive_count: int
-    claim: bytes = b""
-    attributes: Attributes = field(default_factory=dict)
+    attributes: Attributes = {}
     trace: str | None = None
     group: str | None = None
     deduplication_id: str | None = None
     sequence: int | None = None
     source_arn: str | None = None
+    id: str = ""
+    receive_count: int = 0
     first_received: int | None = None
+    claim: bytes = b""

@@ -12,8 +12,10 @@ queues, and cost: it scans what it holds whenever that is easier to read.
 
 import struct
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import takewhile
+
+from msgspec.structs import replace
 
 from penstock.core.fairness import RecentWork, calmed, dominates_in_flight
 from penstock.core.message import Message, Sent

@@ -11,6 +11,8 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
+import msgspec
+
 from penstock.core.errors import QueueGone
 from penstock.core.journal import REPEAT, Batch, Event, Journal
 from penstock.core.message import Message, NewMessage, Sent
@@ -270,7 +272,7 @@ class MemoryStore:
         if target is None:
             return False
         contents.remove(stored)
-        message = replace(stored.message, source_arn=contents.queue.arn)
+        message = msgspec.structs.replace(stored.message, source_arn=contents.queue.arn)
         if fifo:
             message.deduplication_id = message.id
         self._outbox.dead_lettered(
@@ -363,7 +365,9 @@ class MemoryStore:
 
     def _put_as_new(self, target: Contents, stored: Stored, now: int) -> str:
         old = stored.message
-        message = replace(old, id=str(uuid.uuid4()), sent=now, receive_count=0, first_received=None, source_arn=None)
+        message = msgspec.structs.replace(
+            old, id=str(uuid.uuid4()), sent=now, receive_count=0, first_received=None, source_arn=None
+        )
         if target.queue.fifo:
             message.deduplication_id = old.id
         due = now + target.queue.delay_seconds * 1000

@@ -20,7 +20,8 @@ UNKNOWN_AGE = 0
 
 @dataclass(slots=True)
 class Entry:
-    """A queue's live record. `oldest` is no later than the enqueue time of its oldest message."""
+    """A queue's live record. `oldest` is no later than the enqueue time of its oldest message. What every request asks
+    of the queue's settings is worked out when they are set."""
 
     queue: Queue
     shelf: int
@@ -31,10 +32,20 @@ class Entry:
     oldest: float = UNKNOWN_AGE
     check_at: int = 0
     work: RecentWork = field(default_factory=RecentWork)
+    id: int = 0
+    fifo: bool = False
+    retention_ms: int = 0
+
+    def __post_init__(self) -> None:
+        self.describe(self.queue)
+
+    def describe(self, queue: Queue) -> None:
+        self.queue, self.id, self.fifo = queue, queue.id, queue.fifo
+        self.retention_ms = queue.retention_seconds * 1000
 
     @property
-    def retention_ms(self) -> int:
-        return self.queue.retention_seconds * 1000
+    def held(self) -> int:
+        return sum(self.counts[:DAMAGED])
 
 
 class Catalogue:
@@ -82,7 +93,7 @@ class Catalogue:
         return entry
 
     def touch(self, entry: Entry) -> None:
-        self._dirty.add(entry.queue.id)
+        self._dirty.add(entry.id)
 
     def flush(self) -> None:
         for queue_id in self._dirty:
@@ -120,7 +131,7 @@ class Catalogue:
             (json.dumps(attributes), json.dumps(tags), modified, queue_id),
         )
         self._unlink(entry)
-        entry.queue = Queue(queue_id, old.key, attributes, tags, old.created, modified)
+        entry.describe(Queue(queue_id, old.key, attributes, tags, old.created, modified))
         self._link(entry)
 
     def delete(self, queue_id: int, now: int) -> None:

@@ -8,9 +8,12 @@ import struct
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from penstock.core.outbox import Outbox
 from penstock.core.store import LONGEST_VISIBILITY_MS, Outcome
+from penstock.stores.sqlite.cards import COLUMNS, Card
 from penstock.stores.sqlite.catalogue import IN_FLIGHT, Catalogue, Entry
-from penstock.stores.sqlite.shelves import Card, Shelves
+from penstock.stores.sqlite.database import Database
+from penstock.stores.sqlite.shelves import Shelves
 
 PEEKED = b"\0"
 """Behind what would be a claim: a message that was only looked at cannot be deleted or hidden."""
@@ -24,44 +27,62 @@ class Claim(NamedTuple):
     number: int
     receives: int
 
-    def packed(self) -> bytes:
-        return _format.pack(*self)
-
     @classmethod
     def unpack(cls, raw: bytes) -> "Claim | None":
         return cls(*_format.unpack(raw)) if len(raw) == _format.size else None
 
 
+def claimed(shelf: int, card: Card, receives: int) -> bytes:
+    """The claim of whoever is given a message for this time."""
+    return _format.pack(shelf, card.enqueued, card.number, receives)
+
+
+_DELETE = f"DELETE FROM message WHERE number=? AND shelf=? AND receives=? AND coalesce(due, 0)>? RETURNING {COLUMNS}"
+
+
 class Claims:
-    def __init__(self, catalogue: Catalogue, shelves: Shelves) -> None:
-        self._catalogue, self._shelves = catalogue, shelves
+    def __init__(self, db: Database, catalogue: Catalogue, shelves: Shelves, outbox: Outbox) -> None:
+        self._db, self._catalogue, self._shelves, self._outbox = db, catalogue, shelves, outbox
 
-    def delete(self, queue_id: int, claims: Sequence[bytes], now: int) -> list[Outcome]:
+    def delete(self, queue_id: int, claims: Sequence[bytes], now: int, by: str) -> list[Outcome]:
         entry = self._present(queue_id, now)
-        return [self._delete(entry, claim, now) for claim in claims]
+        return [self._delete(entry, claim, now, by) for claim in claims]
 
-    def _delete(self, entry: Entry, raw: bytes, now: int) -> Outcome:
-        card, current = self._find(entry, raw)
-        if card is None:
+    def _delete(self, entry: Entry, raw: bytes, now: int, by: str) -> Outcome:
+        if len(raw) != _format.size:
             return Outcome.GONE
-        if entry.queue.fifo and (not current or (card.due or 0) <= now):
-            return Outcome.EXPIRED
-        if not current:
-            return Outcome.SUPERSEDED
-        self._shelves.remove(entry, card, now)
+        shelf, _, number, receives = _format.unpack(raw)
+        if shelf != entry.shelf:
+            return Outcome.GONE
+        # On a FIFO queue the delivery must not be over; on a standard queue that does not matter.
+        row = self._db.execute(_DELETE, (number, shelf, receives, now if entry.fifo else -1)).get
+        if row is None:
+            return self._why_not(entry, number)
+        card = Card(*row)
+        self._shelves.removed(entry, card, now)
+        if self._outbox.on:
+            received = card.enqueued if card.received is None else card.received
+            self._outbox.deleted(entry.queue, card.message_id, card.receives, received, now, by)
         return Outcome.DONE
 
-    def change_visibility(self, queue_id: int, changes: Sequence[tuple[bytes, int]], now: int) -> list[Outcome]:
-        entry = self._present(queue_id, now)
-        return [self._change(entry, claim, seconds, now) for claim, seconds in changes]
+    def _why_not(self, entry: Entry, number: int) -> Outcome:
+        if self._shelves.find(entry, number) is None:
+            return Outcome.GONE
+        return Outcome.EXPIRED if entry.fifo else Outcome.SUPERSEDED
 
-    def _change(self, entry: Entry, raw: bytes, seconds: int, now: int) -> Outcome:
+    def change_visibility(
+        self, queue_id: int, changes: Sequence[tuple[bytes, int]], now: int, by: str
+    ) -> list[Outcome]:
+        entry = self._present(queue_id, now)
+        return [self._change(entry, claim, seconds, now, by) for claim, seconds in changes]
+
+    def _change(self, entry: Entry, raw: bytes, seconds: int, now: int, by: str) -> Outcome:
         card, current = self._find(entry, raw)
         if card is None:
             return Outcome.GONE
         if card.state != IN_FLIGHT:
             return Outcome.VISIBLE
-        if entry.queue.fifo and not current:
+        if entry.fifo and not current:
             return Outcome.EXPIRED
         due = now + seconds * 1000
         if due > (card.received or now) + LONGEST_VISIBILITY_MS:
@@ -70,6 +91,7 @@ class Claims:
             self._shelves.hide(entry, card, due, now)
         else:
             self._shelves.show(entry, card, now)
+        self._outbox.visibility_changed(entry.queue, card.message_id, card.receives, seconds, now, by)
         return Outcome.DONE
 
     def _present(self, queue_id: int, now: int) -> Entry:
@@ -82,5 +104,5 @@ class Claims:
     def _find(self, entry: Entry, raw: bytes) -> tuple[Card | None, bool]:
         """The message of a claim, and whether the claim stands for its latest delivery."""
         claim = Claim.unpack(raw)
-        card = self._shelves.find(entry, claim.enqueued, claim.number) if claim and claim.shelf == entry.shelf else None
+        card = self._shelves.find(entry, claim.number) if claim and claim.shelf == entry.shelf else None
         return card, card is not None and claim is not None and card.receives == claim.receives

@@ -21,7 +21,9 @@ from typing import IO, Any, ParamSpec, TypeVar
 import apsw
 
 from penstock.core.errors import QueueGone, Unavailable
+from penstock.core.outbox import Outbox
 from penstock.core.store import StoreError, TooManyInFlight
+from penstock.stores.sqlite.packing import checksum, readable_id, repacked
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -39,12 +41,13 @@ class Database:
     def __init__(
         self,
         path: Path,
+        outbox: Outbox,
         before_commit: Callable[[], None],
         after_commit: Callable[[], None],
         after_rollback: Callable[[], None],
         on_fatal: Callable[[BaseException], None],
     ) -> None:
-        self.path = path
+        self.path, self._outbox = path, outbox
         self._before_commit, self._after_commit = before_commit, after_commit
         self._after_rollback, self._on_fatal = after_rollback, on_fatal
         self._waiting: list[asyncio.Future[None]] = []
@@ -80,9 +83,11 @@ class Database:
     async def write(self, change: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Apply a change and return its result once it is on disk, with everything that it may have seen: what one
         caller changed and another only found is acknowledged to both by the same commit."""
+        total, outbox = self._connection.total_changes, self._outbox
         try:
-            self._begin()
-            before = self._connection.total_changes()
+            if not self._in_transaction:
+                self._begin()
+            before, event = total(), outbox.seq
             result = change(*args, **kwargs)
         except REFUSALS:
             raise
@@ -95,9 +100,9 @@ class Database:
         except BaseException as error:
             self._roll_back(error)
             raise
-        changed = self._connection.total_changes() != before
-        if self._waiting or changed:
-            written = asyncio.get_running_loop().create_future()
+        changed = total() != before or outbox.seq != event
+        if changed or self._waiting:
+            written = self._loop.create_future()
             self._waiting.append(written)
             try:
                 await written
@@ -108,10 +113,10 @@ class Database:
         return result
 
     def _begin(self) -> None:
-        if not self._in_transaction:
-            self.execute("BEGIN IMMEDIATE")
-            self._in_transaction = True
-            asyncio.get_running_loop().call_soon(self.commit)
+        self._loop = asyncio.get_running_loop()
+        self.execute("BEGIN IMMEDIATE")
+        self._in_transaction = True
+        self._loop.call_soon(self.commit)
 
     def commit(self) -> None:
         if not self._in_transaction:
@@ -199,6 +204,9 @@ def migrate(connection: apsw.Connection) -> None:
             f"{connection.filename}: its schema is version {version} and this Penstock knows {max(scripts)}: "
             "run the newer Penstock, or restore a backup made by this one."
         )
+    functions: dict[str, Any] = {"readable_id": readable_id, "packed": repacked, "checksum": checksum}
+    for name, function in functions.items():
+        connection.create_scalar_function(name, function)
     for number in sorted(number for number in scripts if number > version):
         with connection:
             connection.execute(scripts[number].read_text())

@@ -1,51 +1,86 @@
-"""Moving a message to another queue: to its dead-letter queue as itself, or back from there as a new message.
-
-The payload stays where it is; only the card moves to the other queue's shelf.
-"""
+"""Moving a message to another queue: to its dead-letter queue as itself, or back from there as a new message; and
+setting one aside that cannot be read."""
 
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 
+import structlog
+
+from penstock.core.message import Message
+from penstock.core.outbox import Outbox
 from penstock.core.queue import QueueKey
+from penstock.stores.sqlite.cards import Card, Cards, Damaged
 from penstock.stores.sqlite.catalogue import DELAYED, READY, Catalogue, Entry
-from penstock.stores.sqlite.payloads import Payloads
-from penstock.stores.sqlite.shelves import Card, Shelves
+from penstock.stores.sqlite.shelves import Shelves
+
+log = structlog.get_logger("penstock")
 
 
 class DeadLetters:
-    def __init__(self, catalogue: Catalogue, shelves: Shelves, payloads: Payloads, number: Callable[[], int]) -> None:
-        self._catalogue, self._shelves, self._payloads, self._number = catalogue, shelves, payloads, number
+    def __init__(
+        self, catalogue: Catalogue, shelves: Shelves, cards: Cards, outbox: Outbox, number: Callable[[], int]
+    ) -> None:
+        self._catalogue, self._shelves, self._cards, self._outbox = catalogue, shelves, cards, outbox
+        self._number = number
 
     def target_of(self, entry: Entry) -> Entry | None:
         """The dead-letter queue, if there is one to use."""
         redrive = entry.queue.redrive
         target = self.queue_of(redrive.target_arn) if redrive else None
-        return target if target and target.queue.fifo == entry.queue.fifo else None
+        return target if target and target.fifo == entry.fifo else None
 
     def queue_of(self, arn: str) -> Entry | None:
         key = QueueKey.from_arn(arn)
         return self._catalogue.by_key.get(key) if key else None
 
     def bury(self, entry: Entry, card: Card, target: Entry, now: int) -> None:
-        group, identity, _ = self._payloads.origin(card.number)
-        self._shelves.take_off(entry, card, now)
-        if target.queue.fifo:
-            sequence = self._number()
-            self._payloads.died(card.number, entry.queue.arn, sequence, deduplication_id=identity)
-            card = card._replace(enqueued=now, place=sequence)
+        message = self._readable(entry, card, now)
+        if message is None:
+            return
+        message.source_arn = entry.queue.arn
+        buried = card._replace(state=READY, due=None, place=now)
+        if target.fifo:
+            message.sequence, message.deduplication_id = self._number(), message.id
+            buried = buried._replace(enqueued=now, place=message.sequence)
         else:
-            self._payloads.died(card.number, entry.queue.arn, None, None)
-            card = card._replace(place=now)
-        self._shelves.put(target, card._replace(state=READY, due=None, group=0, received=None), group, now)
+            message.sequence = None
+        self._cards.rewrite(card.number, message)
+        self._shelves.transfer(entry, card, target, buried, message.group, now)
+        self._outbox.dead_lettered(entry.queue, target.queue, message.id, card.receives, card.enqueued, now)
 
-    def revive(self, entry: Entry, card: Card, target: Entry, now: int) -> None:
-        group, old_identity, _ = self._payloads.origin(card.number)
-        self._shelves.take_off(entry, card, now)
-        fifo = target.queue.fifo
-        sequence = self._number() if fifo else None
-        self._payloads.sent_anew(card.number, str(uuid.uuid4()), sequence, old_identity if fifo else None, now)
+    def revive(self, entry: Entry, card: Card, target: Entry, task_id: str, now: int) -> None:
+        message = self._readable(entry, card, now)
+        if message is None:
+            return
+        old_id, message.id, message.sent, message.source_arn = message.id, str(uuid.uuid4()), now, None
+        message.sequence = self._number() if target.fifo else None
+        message.deduplication_id = old_id if target.fifo else None
         delay = target.queue.delay_seconds
         due = now + delay * 1000 if delay else None
-        place = sequence if fifo else None if due else now
-        fresh = Card(now, card.number, DELAYED if due else READY, place, due, 0, card.size)
-        self._shelves.put(target, fresh, group, now)
+        place = message.sequence if target.fifo else None if due else now
+        fresh = card._replace(
+            enqueued=now, state=DELAYED if due else READY, place=place, due=due, receives=0, first_received=None
+        )
+        self._cards.rewrite(card.number, message)
+        self._shelves.transfer(entry, card, target, fresh, message.group, now)
+        self._outbox.moved(entry.queue, target.queue, old_id, message.id, task_id, now)
+
+    def source_of(self, card: Card) -> str | None:
+        """The queue a message died in."""
+        with suppress(Damaged):
+            return self._cards.message(card).source_arn
+        return None
+
+    def _readable(self, entry: Entry, card: Card, now: int) -> Message | None:
+        """The message, unless it is damaged: then it is set aside."""
+        try:
+            return self._cards.message(card)
+        except Damaged as damage:
+            self.set_aside(entry, card, str(damage), now)
+            return None
+
+    def set_aside(self, entry: Entry, card: Card, reason: str, now: int) -> None:
+        log.error("message set aside", queue=entry.queue.arn, reason=reason)
+        self._shelves.set_aside(entry, card, now)
+        self._outbox.damaged(entry.queue, card.message_id, reason, now)

@@ -6,19 +6,17 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 
-import structlog
-
+from penstock.core.journal import REPEAT
 from penstock.core.message import Message
+from penstock.core.outbox import Outbox
 from penstock.core.store import ATTEMPT_MS, Receive, TooManyInFlight
-from penstock.stores.sqlite.catalogue import IN_FLIGHT, Catalogue, Entry
-from penstock.stores.sqlite.claims import PEEKED, Claim
+from penstock.stores.sqlite.cards import COLUMNS, Card, Cards, Damaged
+from penstock.stores.sqlite.catalogue import IN_FLIGHT, READY, Catalogue, Entry
+from penstock.stores.sqlite.claims import PEEKED, Claim, claimed
 from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.dead_letters import DeadLetters
 from penstock.stores.sqlite.lines import Lines
-from penstock.stores.sqlite.payloads import Damaged, Payloads
-from penstock.stores.sqlite.shelves import COLUMNS, EXPIRED_AT_ONCE, Card, Shelves
-
-log = structlog.get_logger("penstock")
+from penstock.stores.sqlite.shelves import EXPIRED_AT_ONCE, Shelves
 
 BURIED_AT_ONCE = 100
 ROUNDS = 4
@@ -31,31 +29,34 @@ _handed_out = struct.Struct(">QQI")
 
 class Delivery:
     def __init__(
-        self, db: Database, catalogue: Catalogue, shelves: Shelves, payloads: Payloads, dead_letters: DeadLetters
-    ) -> None:
-        self._db, self._catalogue, self._shelves, self._payloads = db, catalogue, shelves, payloads
-        self._dead_letters, self._groups, self._lines = dead_letters, shelves.groups, Lines(db)
+        self, db: Database, catalogue: Catalogue, shelves: Shelves, cards: Cards, dead_letters: DeadLetters,
+        outbox: Outbox,
+    ) -> None:  # fmt: skip
+        self._db, self._catalogue, self._shelves, self._cards = db, catalogue, shelves, cards
+        self._dead_letters, self._groups, self._lines, self._outbox = dead_letters, shelves.groups, Lines(db), outbox
 
-    def receive(self, queue_id: int, ask: Receive, now: int) -> Sequence[Message]:
-        entry = self._catalogue.live(queue_id)
-        self._shelves.catch_up(now, rounds=ROUNDS)
-        self._shelves.expire(entry, now)
-        repeatable = ask.attempt_id is not None and entry.queue.fifo
-        if repeatable and (again := self._repeat(entry, ask, now)):
+    def receive(self, queue_id: int, ask: Receive, now: int, by: str) -> Sequence[Message]:
+        entry, shelves = self._catalogue.live(queue_id), self._shelves
+        shelves.catch_up(now, rounds=ROUNDS)
+        shelves.expire(entry, now)
+        repeatable = ask.attempt_id is not None and entry.fifo
+        if repeatable and (again := self._repeat(entry, ask, now, by)):
             return again
         room = ask.in_flight_limit - entry.counts[IN_FLIGHT]
         if room <= 0:
-            if entry.queue.fifo:
+            if entry.fifo:
                 return []
             raise TooManyInFlight
+        if not entry.counts[READY]:
+            return []
         passed_over, look_again = 0, True
         while look_again and passed_over < PASSED_OVER_AT_ONCE:
             chosen, passed = self._choose(entry, min(ask.limit, room), now)
-            messages, delivered = self._deliver(entry, chosen, ask, now)
+            messages, delivered = self._deliver(entry, chosen, ask, now, by)
             passed_over += passed + len(chosen)
             look_again = not messages and bool(passed or chosen)
         if look_again:
-            self._shelves.look_again_soon(entry, now)
+            shelves.look_again_soon(entry, now)
         if repeatable and delivered:
             self._remember(entry, ask, delivered, now)
         return messages
@@ -63,9 +64,10 @@ class Delivery:
     def _choose(self, entry: Entry, limit: int, now: int) -> tuple[list[Card], int]:
         """The next messages to hand out, and how many were passed over: those that were received too often, which go to
         the dead-letter queue instead, and those that have expired."""
-        if entry.groups and not entry.queue.fifo:
+        if entry.groups and not entry.fifo:
             self._groups.calm(entry, now)
-        target, redrive = self._dead_letters.target_of(entry), entry.queue.redrive
+        redrive = entry.queue.redrive
+        target = self._dead_letters.target_of(entry) if redrive else None
         most = redrive.max_receives if target and redrive else math.inf
         horizon = now - entry.retention_ms
         chosen: list[Card] = []
@@ -85,24 +87,31 @@ class Delivery:
             self._shelves.expire(entry, now)
         return chosen, len(dead) + expired
 
-    def _deliver(self, entry: Entry, chosen: list[Card], ask: Receive, now: int) -> tuple[list[Message], list[Card]]:
+    def _deliver(
+        self, entry: Entry, chosen: list[Card], ask: Receive, now: int, by: str
+    ) -> tuple[list[Message], list[Card]]:
         """Hand out what can be read, and set aside what cannot."""
         due = now + ask.visibility_seconds * 1000 if ask.visibility_seconds else None
         messages: list[Message] = []
         delivered: list[Card] = []
         for card in chosen:
-            counted = card.received_again(now)
             try:
-                messages.append(self._message(entry, counted))
+                message = self._cards.message(card)
             except Damaged as damage:
-                log.error("message set aside", queue=entry.queue.arn, reason=str(damage))
-                self._shelves.set_aside(entry, card, now)
+                self._dead_letters.set_aside(entry, card, str(damage), now)
                 continue
-            self._shelves.deliver(entry, counted, due, now)
-            delivered.append(counted)
-        for group, number in Counter(card.group for card in delivered if card.group).items():
-            hidden = number if due else 0
-            self._groups.update(entry, group, now, ready=-hidden, in_flight=hidden)
+            message.receive_count = receives = card.receives + 1
+            message.first_received = card.first_received or now
+            message.claim = claimed(entry.shelf, card, receives)
+            messages.append(message)
+            self._shelves.deliver(entry, card, due, now)
+            if self._outbox.on:
+                self._outbox.received(entry.queue, message, card.size, card.enqueued, now, by)
+            delivered.append(card)
+        if entry.groups:
+            for group, number in Counter(card.group for card in delivered if card.group).items():
+                hidden = number if due else 0
+                self._groups.update(entry, group, now, ready=-hidden, in_flight=hidden)
         return messages, delivered
 
     def peek(self, queue_id: int, limit: int, after: bytes, now: int) -> list[Message]:
@@ -117,24 +126,26 @@ class Delivery:
         messages = []
         for row in rows:
             with suppress(Damaged):
-                messages.append(self._message(entry, Card(*row)))
+                messages.append(self._as_it_is(entry, Card(*row)))
                 messages[-1].claim += PEEKED
         return messages
 
-    def _message(self, entry: Entry, card: Card) -> Message:
-        claim = Claim(entry.shelf, card.enqueued, card.number, card.receives)
-        return self._payloads.read(card, claim.packed())
+    def _as_it_is(self, entry: Entry, card: Card) -> Message:
+        message = self._cards.message(card)
+        message.receive_count, message.first_received = card.receives, card.first_received
+        message.claim = claimed(entry.shelf, card, card.receives)
+        return message
 
     # Attempts
 
     def _remember(self, entry: Entry, ask: Receive, cards: list[Card], now: int) -> None:
-        packed = b"".join(_handed_out.pack(card.enqueued, card.number, card.receives) for card in cards)
+        packed = b"".join(_handed_out.pack(card.enqueued, card.number, card.receives + 1) for card in cards)
         self._db.execute(
             "INSERT OR REPLACE INTO attempt VALUES (?,?,?,?,?)",
             (entry.shelf, ask.attempt_id, now + ATTEMPT_MS, now + ask.visibility_seconds * 1000, packed),
         )
 
-    def _repeat(self, entry: Entry, ask: Receive, now: int) -> list[Message]:
+    def _repeat(self, entry: Entry, ask: Receive, now: int, by: str) -> list[Message]:
         """What this attempt was given before, hidden anew, unless any of it was touched since."""
         key = (entry.shelf, ask.attempt_id)
         row = self._db.execute(
@@ -144,8 +155,8 @@ class Delivery:
             return []
         due, packed = row
         cards = []
-        for enqueued, number, receives in _handed_out.iter_unpack(packed):
-            card = self._shelves.find(entry, enqueued, number)
+        for _, number, receives in _handed_out.iter_unpack(packed):
+            card = self._shelves.find(entry, number)
             if card is None or card.receives != receives or (card.due != due and (card.due or due > now)):
                 return []
             cards.append(card)
@@ -153,4 +164,7 @@ class Delivery:
         for card in cards:
             self._shelves.hide(entry, card, renewed, now)
         self._db.execute("UPDATE attempt SET due=? WHERE shelf=? AND name=?", (renewed, *key))
-        return [self._message(entry, card) for card in cards]
+        messages = [self._as_it_is(entry, card) for card in cards]
+        for card, message in zip(cards, messages, strict=True):
+            self._outbox.received(entry.queue, message, card.size, card.enqueued, now, by, REPEAT)
+        return messages

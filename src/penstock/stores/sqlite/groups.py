@@ -54,12 +54,12 @@ class Groups:
             "shelf": entry.shelf, "id": group,
             "messages": messages, "ready": ready, "in_flight": in_flight,
         }  # fmt: skip
-        row = self._db.execute(_UPDATE_FIFO if entry.queue.fifo else _UPDATE_FAIR, bindings).get
-        left = row if entry.queue.fifo else row[0]
+        row = self._db.execute(_UPDATE_FIFO if entry.fifo else _UPDATE_FAIR, bindings).get
+        left = row if entry.fifo else row[0]
         if left == 0:
             self._db.execute("DELETE FROM message_group WHERE id=?", (group,))
             entry.groups -= 1
-        elif not entry.queue.fifo:
+        elif not entry.fifo:
             self._listen(entry, group, row, now)
 
     def calm(self, entry: Entry, now: int) -> None:
@@ -71,7 +71,7 @@ class Groups:
 
     def note_work(self, entry: Entry, group: int, received: int | None, until: int) -> None:
         """A delivery is over: how long it took counts towards who is noisy, on standard queues with groups."""
-        if received is not None and entry.groups and not entry.queue.fifo:
+        if received is not None and not entry.fifo:
             name = self._db.execute("SELECT name FROM message_group WHERE id=?", (group,)).get
             entry.work.add(name, until - received, until)
 

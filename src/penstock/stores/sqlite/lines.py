@@ -10,18 +10,18 @@ import math
 from collections.abc import Iterator
 from itertools import chain
 
+from penstock.stores.sqlite.cards import COLUMNS, Card
 from penstock.stores.sqlite.catalogue import READY, Entry
 from penstock.stores.sqlite.database import Database
-from penstock.stores.sqlite.shelves import COLUMNS, Card
 
-_LINE = f"SELECT {COLUMNS} FROM message WHERE shelf=? AND grp=? AND place IS NOT NULL ORDER BY place, enqueued, number"
+_LINE = f"SELECT {COLUMNS} FROM message WHERE shelf=? AND grp=? AND place IS NOT NULL ORDER BY place, number"
 _GROUPS = "FROM message_group WHERE shelf=? AND noisy=? AND available IS NOT NULL"
 _IN_TURN = f"SELECT id, available, head {_GROUPS} ORDER BY available, head"
 _NOISY = f"SELECT id, in_flight {_GROUPS}"
 
 
-def _turn(card: Card) -> tuple[int, int, int]:
-    return card.place or 0, card.enqueued, card.number
+def _turn(card: Card) -> tuple[int, int]:
+    return card.place or 0, card.number
 
 
 class Lines:
@@ -30,7 +30,7 @@ class Lines:
 
     def ready(self, entry: Entry) -> Iterator[Card]:
         """Ready messages in the order of hand-out, found as they are asked for."""
-        if entry.queue.fifo:
+        if entry.fifo:
             return self._fifo(entry)
         if entry.groups:
             return chain(self._quiet(entry), self._noisy(entry))
@@ -42,7 +42,7 @@ class Lines:
     def _quiet(self, entry: Entry) -> Iterator[Card]:
         """Lines merged by turn. A group joins when its first message is next: groups come sorted by that."""
         groups = chain(self._db.execute(_IN_TURN, (entry.shelf, 0)), [(None, math.inf, 0)])
-        heap: list[tuple[tuple[int, int, int], Card, Iterator[Card]]] = []
+        heap: list[tuple[tuple[int, int], Card, Iterator[Card]]] = []
         self._join(heap, self._line(entry, 0))
         for group, available, head in groups:
             while heap and (heap[0][1].place, heap[0][1].number) < (available, head):
@@ -52,7 +52,7 @@ class Lines:
             if group is not None:
                 self._join(heap, self._line(entry, group))
 
-    def _join(self, heap: list[tuple[tuple[int, int, int], Card, Iterator[Card]]], line: Iterator[Card]) -> None:
+    def _join(self, heap: list[tuple[tuple[int, int], Card, Iterator[Card]]], line: Iterator[Card]) -> None:
         if (card := next(line, None)) is not None:
             heapq.heappush(heap, (_turn(card), card, line))
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 from itertools import islice
 
 from penstock.core.move import MoveStatus, MoveTask
+from penstock.stores.sqlite.cards import Card
 from penstock.stores.sqlite.catalogue import Entry
 from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.dead_letters import DeadLetters
 from penstock.stores.sqlite.lines import Lines
-from penstock.stores.sqlite.payloads import Payloads
 from penstock.stores.sqlite.shelves import Shelves
 
 _COLUMNS = "id, source, destination, rate, to_move, started, moved, status, failure"
@@ -18,8 +18,8 @@ NO_SOURCE = "CouldNotDetermineMessageSource"
 
 
 class Moves:
-    def __init__(self, db: Database, shelves: Shelves, payloads: Payloads, dead_letters: DeadLetters) -> None:
-        self._db, self._shelves, self._payloads, self._dead_letters = db, shelves, payloads, dead_letters
+    def __init__(self, db: Database, shelves: Shelves, dead_letters: DeadLetters) -> None:
+        self._db, self._shelves, self._dead_letters = db, shelves, dead_letters
         self._lines = Lines(db)
 
     def add(self, task: MoveTask) -> bool:
@@ -69,18 +69,16 @@ class Moves:
         moved = task.moved
         waiting = list(islice(self._lines.ready(source), limit + 1))
         for card in waiting[:limit]:
-            target, failure = self._target(task, card.number)
+            target, failure = self._target(task, card)
             if target is None:
                 return replace(task, moved=moved, status=MoveStatus.FAILED, failure=failure)
-            self._dead_letters.revive(source, card, target, now)
+            self._dead_letters.revive(source, card, target, task.id, now)
             moved += 1
         done = len(waiting) <= limit
         return replace(task, moved=moved, status=MoveStatus.COMPLETED if done else MoveStatus.RUNNING)
 
-    def _target(self, task: MoveTask, number: int) -> tuple[Entry | None, str]:
-        arn = task.destination_arn
-        if arn is None:
-            _, _, arn = self._payloads.origin(number)
+    def _target(self, task: MoveTask, card: Card) -> tuple[Entry | None, str]:
+        arn = task.destination_arn or self._dead_letters.source_of(card)
         if arn is None:
             return None, NO_SOURCE
         return self._dead_letters.queue_of(arn), QUEUE_GONE

@@ -2,16 +2,19 @@
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
+from typing import Any
 
 import structlog
 
 from penstock.core.journal import Batch, Event, Journal
 from penstock.core.message import Message, NewMessage, Sent
 from penstock.core.move import MoveTask
+from penstock.core.outbox import Outbox
 from penstock.core.queue import Counts, Queue, QueueKey
-from penstock.core.store import Capabilities, Listener, Outcome, Receive, StoreError
+from penstock.core.store import Capabilities, Listener, Outcome, Receive
+from penstock.stores.sqlite.cards import Cards
 from penstock.stores.sqlite.catalogue import DELAYED, IN_FLIGHT, READY, Catalogue
 from penstock.stores.sqlite.claims import Claims
 from penstock.stores.sqlite.database import Database, copy
@@ -19,7 +22,7 @@ from penstock.stores.sqlite.dead_letters import DeadLetters
 from penstock.stores.sqlite.delivery import Delivery
 from penstock.stores.sqlite.groups import Groups
 from penstock.stores.sqlite.moves import Moves
-from penstock.stores.sqlite.payloads import Payloads
+from penstock.stores.sqlite.outgoing import Outgoing
 from penstock.stores.sqlite.sending import Sending
 from penstock.stores.sqlite.shelves import EXPIRED_AT_ONCE, Shelves
 from penstock.stores.sqlite.upkeep import Upkeep
@@ -41,19 +44,20 @@ def _stop(error: BaseException) -> None:
 
 
 class SqliteStore:
-    capabilities = Capabilities(durable=True, backup=True)
+    capabilities = Capabilities(durable=True, backup=True, journal=True)
 
     def __init__(self, path: Path, on_fatal: Callable[[BaseException], None] = _stop) -> None:
         self.path = path
-        self.database = Database(path, self._before_commit, self._after_commit, self._load_again, on_fatal)
-        self._catalogue = Catalogue(self.database)
-        db, catalogue, payloads = self.database, self._catalogue, Payloads(self.database)
-        self._shelves = shelves = Shelves(db, catalogue, Groups(db), self._notify)
-        dead_letters = DeadLetters(catalogue, shelves, payloads, self._next_number)
-        self._sending = Sending(db, catalogue, shelves, payloads, self._next_number)
-        self._delivery = Delivery(db, catalogue, shelves, payloads, dead_letters)
-        self._claims = Claims(catalogue, shelves)
-        self._moves = Moves(db, shelves, payloads, dead_letters)
+        outbox = self._outbox = Outbox()
+        self.database = db = Database(path, outbox, self._before_commit, self._after_commit, self._load_again, on_fatal)
+        self._catalogue = catalogue = Catalogue(db)
+        self._outgoing, cards = Outgoing(db, outbox), Cards(db)
+        self._shelves = shelves = Shelves(db, catalogue, Groups(db), outbox, self._notify)
+        dead_letters = DeadLetters(catalogue, shelves, cards, outbox, self._next_number)
+        self._sending = Sending(db, catalogue, shelves, cards, outbox, self._next_number)
+        self._delivery = Delivery(db, catalogue, shelves, cards, dead_letters, outbox)
+        self._claims = Claims(db, catalogue, shelves, outbox)
+        self._moves = Moves(db, shelves, dead_letters)
         self._upkeep = Upkeep(db, catalogue, shelves)
         self._listeners: list[Listener] = []
         self._number = self._numbers_end = self._noted_time = 0
@@ -92,33 +96,46 @@ class SqliteStore:
     def _put(self, name: str, value: bytes) -> None:
         self.database.execute("INSERT OR REPLACE INTO keepsake VALUES (?,?)", (name, value))
 
-    # The journal: not yet
+    # The journal
 
     def attach_journal(self, journal: Journal) -> None:
-        raise StoreError("This store has no journal.")
+        self._outgoing.attach(journal)
 
     def journal_seq(self) -> int:
-        return 0
+        return self._outgoing.last()
 
     async def outbox_after(self, seq: int, limit: int) -> Sequence[Batch]:
-        return ()
+        return self._outgoing.after(seq, limit)
 
-    def published(self, seq: int) -> None: ...
+    def published(self, seq: int) -> None:
+        self._outgoing.published(seq)
 
-    def note(self, event: Event) -> None: ...
+    def note(self, event: Event) -> None:
+        self._outbox.note(event)
 
-    async def gauge(self, queue_ids: Sequence[int], now: int, reason: str | None = None) -> None: ...
+    async def gauge(self, queue_ids: Sequence[int], now: int, reason: str | None = None) -> None:
+        await self.database.write(self._gauge, queue_ids, now, reason)
+
+    def _gauge(self, queue_ids: Sequence[int], now: int, reason: str | None) -> None:
+        for queue_id in queue_ids:
+            if entry := self._catalogue.by_id.get(queue_id):
+                self._outbox.gauge(entry.queue, self._counts(queue_id, now), now, reason)
+        if len(self._outbox):
+            self._note_time(now)  # a change: what was noted is committed with it
 
     # Queues
 
     async def create_queue(
         self, key: QueueKey, attributes: dict[str, str], tags: dict[str, str], now: int, *, by: str = ""
     ) -> Queue:
-        return await self.database.write(self._create, key, attributes, tags, now)
+        return await self.database.write(self._create, key, attributes, tags, now, by)
 
-    def _create(self, key: QueueKey, attributes: dict[str, str], tags: dict[str, str], now: int) -> Queue:
+    def _create(self, key: QueueKey, attributes: dict[str, str], tags: dict[str, str], now: int, by: str) -> Queue:
+        if existing := self._catalogue.by_key.get(key):
+            return existing.queue
         queue = self._catalogue.create(key, dict(attributes), dict(tags), now)
         self._upkeep.check(self._catalogue.live(queue.id))
+        self._outbox.queue_created(queue, now, by)
         return queue
 
     async def find_queue(self, key: QueueKey) -> Queue | None:
@@ -139,22 +156,29 @@ class SqliteStore:
     async def alter_queue(
         self, queue_id: int, attributes: dict[str, str], tags: dict[str, str], now: int, *, by: str = ""
     ) -> Queue:
-        return await self.database.write(self._alter, queue_id, attributes, tags, now)
+        return await self.database.write(self._alter, queue_id, attributes, tags, now, by)
 
-    def _alter(self, queue_id: int, attributes: dict[str, str], tags: dict[str, str], now: int) -> Queue:
+    def _alter(self, queue_id: int, attributes: dict[str, str], tags: dict[str, str], now: int, by: str) -> Queue:
         entry = self._catalogue.live(queue_id)
-        delay = entry.queue.delay_seconds
+        before = entry.queue
         self._shelves.expire(entry, now)
         self._catalogue.alter(entry, dict(attributes), dict(tags), now)
         self._upkeep.check(entry)
-        if entry.queue.fifo and entry.queue.delay_seconds != delay:
+        if entry.fifo and entry.queue.delay_seconds != before.delay_seconds:
             self._shelves.delay_anew(entry, now)
+        self._outbox.queue_changed(before, entry.queue, entry.held, now, by)
         self._notify(queue_id, now)
         return entry.queue
 
     async def delete_queue(self, queue_id: int, now: int, *, by: str = "") -> None:
-        await self.database.write(self._catalogue.delete, queue_id, now)
+        await self.database.write(self._delete, queue_id, now, by)
         self._notify(queue_id, now)
+
+    def _delete(self, queue_id: int, now: int, by: str) -> None:
+        entry = self._catalogue.live(queue_id)
+        self._shelves.expire(entry, now)
+        self._outbox.queue_deleted(entry.queue, entry.held, now, by)
+        self._catalogue.delete(queue_id, now)
 
     async def deleted_at(self, key: QueueKey) -> int | None:
         found: int | None = self.database.execute(
@@ -163,7 +187,13 @@ class SqliteStore:
         return found
 
     async def purge_queue(self, queue_id: int, now: int, *, by: str = "") -> None:
-        await self.database.write(self._catalogue.purge, queue_id, now)
+        await self.database.write(self._purge, queue_id, now, by)
+
+    def _purge(self, queue_id: int, now: int, by: str) -> None:
+        entry = self._catalogue.live(queue_id)
+        self._shelves.expire(entry, now)
+        self._outbox.purged(entry.queue, entry.held, now, by)
+        self._catalogue.purge(queue_id, now)
 
     async def purged_at(self, queue_id: int) -> int | None:
         return self._catalogue.live(queue_id).purged
@@ -182,19 +212,23 @@ class SqliteStore:
 
     # Messages
 
-    async def send(self, queue_id: int, messages: Sequence[NewMessage], now: int, *, by: str = "") -> Sequence[Sent]:
-        return await self.database.write(self._sending.send, queue_id, messages, now)
+    def send(
+        self, queue_id: int, messages: Sequence[NewMessage], now: int, *, by: str = ""
+    ) -> Coroutine[Any, Any, Sequence[Sent]]:
+        return self.database.write(self._sending.send, queue_id, messages, now, by)
 
-    async def receive(self, queue_id: int, ask: Receive, now: int, *, by: str = "") -> Sequence[Message]:
-        return await self.database.write(self._delivery.receive, queue_id, ask, now)
+    def receive(self, queue_id: int, ask: Receive, now: int, *, by: str = "") -> Coroutine[Any, Any, Sequence[Message]]:
+        return self.database.write(self._delivery.receive, queue_id, ask, now, by)
 
-    async def delete(self, queue_id: int, claims: Sequence[bytes], now: int, *, by: str = "") -> Sequence[Outcome]:
-        return await self.database.write(self._claims.delete, queue_id, claims, now)
+    def delete(
+        self, queue_id: int, claims: Sequence[bytes], now: int, *, by: str = ""
+    ) -> Coroutine[Any, Any, Sequence[Outcome]]:
+        return self.database.write(self._claims.delete, queue_id, claims, now, by)
 
     async def change_visibility(
         self, queue_id: int, changes: Sequence[tuple[bytes, int]], now: int, *, by: str = ""
     ) -> Sequence[Outcome]:
-        return await self.database.write(self._claims.change_visibility, queue_id, changes, now)
+        return await self.database.write(self._claims.change_visibility, queue_id, changes, now, by)
 
     async def peek(self, queue_id: int, limit: int, after: bytes, now: int) -> Sequence[Message]:
         return self._delivery.peek(queue_id, limit, after, now)
@@ -235,6 +269,7 @@ class SqliteStore:
         self._load_clocks()
 
     def _load_again(self) -> None:
+        self._outgoing.forget()
         self._catalogue.load_again()
         self._upkeep.load()
         self._load_clocks()
@@ -247,12 +282,17 @@ class SqliteStore:
 
     def _before_commit(self) -> None:
         self._catalogue.flush()
+        self._outgoing.write()
         if self._shelves.latest > self._noted_time + TIME_NOTED_EVERY_MS:
-            self._noted_time = self._shelves.latest
-            self.database.execute("INSERT OR REPLACE INTO keepsake VALUES ('time', ?)", (self._noted_time,))
+            self._note_time(self._shelves.latest)
+
+    def _note_time(self, now: int) -> None:
+        self._noted_time = now
+        self.database.execute("INSERT OR REPLACE INTO keepsake VALUES ('time', ?)", (now,))
 
     def _after_commit(self) -> None:
         self._catalogue.committed()
+        self._outgoing.written()
 
     def _next_number(self) -> int:
         """A number never given before, also not before a restart: they are set aside on disk in blocks."""

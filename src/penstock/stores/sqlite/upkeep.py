@@ -72,12 +72,10 @@ class Upkeep:
         shelf = self._db.execute("SELECT shelf FROM litter LIMIT 1").get
         if shelf is None:
             return False
-        numbers = self._db.execute(
-            "SELECT enqueued, number FROM message WHERE shelf=? LIMIT ?", (shelf, ROWS_AT_ONCE)
-        ).fetchall()
-        for enqueued, number in numbers:
-            self._db.execute("DELETE FROM payload WHERE number=?", (number,))
-            self._db.execute("DELETE FROM message WHERE shelf=? AND enqueued=? AND number=?", (shelf, enqueued, number))
+        numbers = self._db.execute("SELECT number FROM message WHERE shelf=? LIMIT ?", (shelf, ROWS_AT_ONCE)).fetchall()
+        for number in numbers:
+            self._db.execute("DELETE FROM bulk WHERE number=?", number)
+            self._db.execute("DELETE FROM message WHERE number=?", number)
         if len(numbers) == ROWS_AT_ONCE:
             return True
         for table, key in (("message_group", "name"), ("deduplication", "scope, name"), ("attempt", "name")):

@@ -1,0 +1,79 @@
+"""A message as it lies in the database: one row, of which the content never changes while it stays in its queue.
+
+A checksum is written with every message and compared on every read: a damaged one is never handed out. A content that
+is too large to be written again at every step of the message lies apart, in the table `bulk`.
+"""
+
+from typing import NamedTuple
+
+from penstock.core.message import Message
+from penstock.stores.sqlite.database import Database
+from penstock.stores.sqlite.packing import checksum, packed, unpacked
+
+CARRIED_BYTES = 2000
+COLUMNS = "number, enqueued, state, place, due, grp, size, receives, first_received, received, id, checksum, content"
+
+
+class Card(NamedTuple):
+    """A row. See the schema for `state`, `place` and `due`; `received` is the time of the last delivery."""
+
+    number: int
+    enqueued: int
+    state: int
+    place: int | None
+    due: int | None
+    group: int
+    size: int
+    receives: int
+    first_received: int | None
+    received: int | None
+    id: bytes
+    checksum: int
+    content: bytes | None
+
+    @property
+    def message_id(self) -> str:
+        return self.id.decode("ascii", "replace")
+
+
+class Damaged(Exception):
+    """What is read from the disk is not what was written."""
+
+
+class Cards:
+    """The rows of messages, and what is in them."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def message(self, card: Card) -> Message:
+        """What the card says: receive counts and claims are the business of whoever hands it out."""
+        content = card.content
+        if content is None:
+            content = self._db.execute("SELECT content FROM bulk WHERE number=?", (card.number,)).get
+            if content is None:
+                raise Damaged(f"message {card.message_id} has lost its content")
+        if checksum(card.id, content) != card.checksum:
+            raise Damaged(f"message {card.message_id} fails its checksum")
+        message = unpacked(content)
+        message.id = card.id.decode()
+        return message
+
+    def rewrite(self, number: int, message: Message) -> None:
+        """The message goes on as another."""
+        self.drop_bulk(number)
+        identity, content = message.id.encode(), packed(message)
+        self._db.execute(
+            "UPDATE message SET id=?, checksum=?, content=? WHERE number=?",
+            (identity, checksum(identity, content), self.carried(number, content), number),
+        )
+
+    def carried(self, number: int, content: bytes) -> bytes | None:
+        """The content if it is to be in the message's row; otherwise it is put where bulky ones lie."""
+        if len(content) <= CARRIED_BYTES:
+            return content
+        self._db.execute("INSERT INTO bulk VALUES (?,?)", (number, content))
+        return None
+
+    def drop_bulk(self, number: int) -> None:
+        self._db.execute("DELETE FROM bulk WHERE number=?", (number,))
