@@ -9,7 +9,7 @@ QUEUE, ACCOUNT = 1, "000000000000"
 
 
 def park(room: WaitingRoom, seconds: float = 5, queue: int = QUEUE) -> asyncio.Task[bool]:
-    return asyncio.ensure_future(room.wait(queue, ACCOUNT, room.ticket(), seconds))
+    return asyncio.ensure_future(room.wait(queue, ACCOUNT, room.ticket(), seconds, room.signs(queue)))
 
 
 async def settle() -> None:
@@ -49,11 +49,11 @@ async def test_a_sign_for_one_queue_does_not_wake_those_of_another() -> None:
 async def test_one_who_found_nothing_takes_the_old_place_again() -> None:
     room = WaitingRoom()
     tickets = [room.ticket() for _ in range(3)]
-    waiting = [asyncio.ensure_future(room.wait(QUEUE, ACCOUNT, ticket, 5)) for ticket in tickets]
+    waiting = [asyncio.ensure_future(room.wait(QUEUE, ACCOUNT, ticket, 5, room.signs(QUEUE))) for ticket in tickets]
     await settle()
     room.wake(QUEUE)
     await settle()
-    again = asyncio.ensure_future(room.wait(QUEUE, ACCOUNT, tickets[0], 5))
+    again = asyncio.ensure_future(room.wait(QUEUE, ACCOUNT, tickets[0], 5, room.signs(QUEUE)))
     await settle()
     room.wake(QUEUE)
     await settle()
@@ -75,7 +75,7 @@ async def test_one_whose_client_has_gone_passes_the_sign_on() -> None:
 
 async def test_time_runs_out_for_each_by_itself() -> None:
     room = WaitingRoom()
-    assert await room.wait(QUEUE, ACCOUNT, room.ticket(), 0.01) is False
+    assert await room.wait(QUEUE, ACCOUNT, room.ticket(), 0.01, 0) is False
     assert len(room) == 0
     assert room._lines == {}
 
@@ -86,7 +86,7 @@ async def test_a_closed_room_answers_everyone_and_lets_nobody_wait() -> None:
     await settle()
     room.close()
     assert await asyncio.gather(*waiting) == [False] * 3
-    assert await room.wait(QUEUE, ACCOUNT, room.ticket(), 5) is False
+    assert await room.wait(QUEUE, ACCOUNT, room.ticket(), 5, 0) is False
 
 
 async def test_everyone_is_told_when_the_queue_is_gone() -> None:
@@ -104,3 +104,10 @@ async def test_those_parked_are_counted_by_account() -> None:
     assert (room.parked(ACCOUNT), room.parked("other"), len(room)) == (3, 0, 3)
     await leave(*waiting)
     assert room.parked(ACCOUNT) == 0
+
+
+async def test_a_sign_between_looking_and_waiting_is_not_missed() -> None:
+    room = WaitingRoom()
+    before = room.signs(QUEUE)
+    room.wake(QUEUE)
+    assert await room.wait(QUEUE, ACCOUNT, room.ticket(), 5, before) is True

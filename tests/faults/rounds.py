@@ -14,6 +14,8 @@ from penstock.core.store import Outcome
 from penstock.stores.sqlite.claims import Claim
 
 TABLES = (
+    "queue", "message", "bulk", "outbox", "message_group", "deduplication", "attempt", "litter", "tombstone", "move_task",
+)  # fmt: skip
     "queue",
     "message",
     "bulk",

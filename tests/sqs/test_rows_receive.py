@@ -90,6 +90,18 @@ async def test_a_long_poll_returns_when_a_message_is_sent(world: World, client: 
 
 
 @row(30)
+async def test_a_message_that_comes_while_a_receiver_looks_is_not_missed(client: Client) -> None:
+    """The receiver has looked, and waits for the commit of those before it when the message is sent."""
+    queue, other = await make(client, "orders"), await make(client, "other")
+    before, looking, sending = (
+        asyncio.create_task(work)
+        for work in (other.send("first"), queue.call("ReceiveMessage", **PARKED), queue.send("now"))
+    )
+    assert [m["Body"] for m in done(await soon(looking))["Messages"]] == ["now"]
+    await asyncio.gather(before, sending)
+
+
+@row(30)
 async def test_a_batch_wakes_as_many_as_it_has_messages(world: World, client: Client) -> None:
     queue = await make(client, "orders")
     parked = [await world.park(queue.call("ReceiveMessage", **PARKED)) for _ in range(2)]

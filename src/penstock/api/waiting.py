@@ -2,6 +2,9 @@
 
 Waiters of a queue are woken in the order in which they came, one for each sign that a message may be there. One
 that finds nothing takes its old place again. A waiter whose client has gone is cancelled and takes nothing.
+
+Between looking and waiting a receiver is in nobody's line, and a sign then would pass it by. So it takes down how many
+signs there were before it looks, and does not wait if there are more by then.
 """
 
 import asyncio
@@ -17,6 +20,7 @@ class WaitingRoom:
         self._lines: dict[int, list[tuple[int, _Waiter]]] = {}
         self._tickets = count()
         self._parked: Counter[str] = Counter()
+        self._signs: dict[int, int] = {}
         self.closed = False
 
     def __len__(self) -> int:
@@ -29,10 +33,17 @@ class WaitingRoom:
         """A place in the order of arrival; a receiver keeps it for as long as it waits."""
         return next(self._tickets)
 
-    async def wait(self, queue_id: int, account: str, ticket: int, seconds: float) -> bool:
-        """True once there may be a message, false when the time is over or the room closes."""
+    def signs(self, queue_id: int) -> int:
+        """How many signs of messages there were for this queue."""
+        return self._signs.get(queue_id, 0)
+
+    async def wait(self, queue_id: int, account: str, ticket: int, seconds: float, signs: int) -> bool:
+        """True once there may be a message, false when the time is over or the room closes. `signs` are those that
+        were there before the receiver looked."""
         if self.closed or seconds <= 0:
             return False
+        if self.signs(queue_id) != signs:
+            return True
         loop = asyncio.get_running_loop()
         waiter: _Waiter = loop.create_future()
         heapq.heappush(self._lines.setdefault(queue_id, []), (ticket, waiter))
@@ -41,6 +52,8 @@ class WaitingRoom:
         try:
             return await waiter
         except asyncio.CancelledError:
+            if waiter.cancel():  # not woken yet
+                raise
             if not waiter.cancelled() and waiter.result():
                 self.wake(queue_id)
             raise
@@ -51,6 +64,7 @@ class WaitingRoom:
 
     def wake(self, queue_id: int) -> None:
         """There may be a message: let the first in line look."""
+        self._signs[queue_id] = self._signs.get(queue_id, 0) + 1
         line = self._lines.get(queue_id)
         while line:
             _, waiter = heapq.heappop(line)
@@ -58,6 +72,8 @@ class WaitingRoom:
                 return
 
     def wake_all(self, queue_id: int) -> None:
+        """The queue is gone."""
+        self._signs.pop(queue_id, None)
         for _, waiter in self._lines.pop(queue_id, ()):
             _finish(waiter, True)
 

@@ -34,6 +34,7 @@ async def _receive(call: Call, queue: Queue, request: sqs.ReceiveMessageRequest,
     site, room = call.site, call.site.room
     deadline, ticket = call.now() + wait * 1000, None
     while True:
+        signs = room.signs(queue.id)
         try:
             messages = await site.store.receive(queue.id, _ask(call, queue, request), call.now(), by=call.principal.arn)
         except TooManyInFlight:
@@ -49,7 +50,7 @@ async def _receive(call: Call, queue: Queue, request: sqs.ReceiveMessageRequest,
             if room.parked(queue.key.account) >= site.limits.max_parked_receives_per_account:
                 return messages
             ticket = room.ticket()
-        if not await room.wait(queue.id, queue.key.account, ticket, left / 1000):
+        if not await room.wait(queue.id, queue.key.account, ticket, left / 1000, signs):
             return messages
         queue = await call.queue()
 
