@@ -14,19 +14,9 @@ from penstock.core.store import Outcome
 from penstock.stores.sqlite.claims import Claim
 
 TABLES = (
-    "queue", "message", "bulk", "outbox", "message_group", "deduplication", "attempt", "litter", "tombstone", "move_task",
-)  # fmt: skip
-    "queue",
-    "message",
-    "bulk",
-    "outbox",
-    "message_group",
-    "deduplication",
-    "attempt",
-    "litter",
-    "tombstone",
+    "queue", "message", "bulk", "outbox", "message_group", "deduplication", "attempt", "litter", "tombstone",
     "move_task",
-)
+)  # fmt: skip
 
 State = dict[str, list[tuple[Any, ...]]]
 Call = Callable[[], Awaitable[object]]
