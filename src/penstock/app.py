@@ -226,6 +226,7 @@ class Server:
             tls=tls,
             refuse=refuse,
             on_connections=self.metrics.connections,
+            prepare=self.pages.prepare,
         )
 
 

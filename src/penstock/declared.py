@@ -41,7 +41,7 @@ async def _adjust(site: Site, declared: DeclaredQueue) -> None:
         return
     wanted = attributes.checked(declared.attributes, queue.fifo, site.limits)
     check_journal_tag(declared.tags)
-    call = Call(site, HttpRequest("", b"", {}), "declared", root_of(key.account), key.region)
+    call = Call(site, HttpRequest("", b"", {}), "declared", principal=root_of(key.account), region=key.region)
     await check_redrive(call, key, queue.fifo, wanted, declared.attributes)
     changed = attributes.merged(queue.attributes, wanted)
     tags = queue.tags | dict(declared.tags)

@@ -46,11 +46,17 @@ class Call(msgspec.Struct):
     site: Site
     http: HttpRequest
     id: str
+    started: float = 0.0
     principal: Principal = NOBODY
     region: str = ""
-    service: str = ""
     action: str = "Unknown"
     resource: QueueKey | None = None
+    wire: Any = None
+    service: Any = None
+    operation: Any = None
+    run: Any = None
+    request: Any = None
+    refusal: Exception | None = None
     result: str = "ok"
     status: int = 200
 

@@ -4,7 +4,7 @@ Everything a request needs to be understood is in its own bytes; everything it m
 runs. The gateway refuses to know what operations do.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from types import ModuleType
 
@@ -43,27 +43,31 @@ class Gateway:
             site.limits.max_requests_per_second_per_account,
             site.limits.max_requests_per_second_per_queue,
         )
+        self._steps = (self._read, self._authenticate, self._decode, self._admit)
         self._account_pace, self._queue_pace, self._paced = Pace(per_account), Pace(per_queue), per_account or per_queue
 
+    def prepare(self, requests: Sequence[HttpRequest]) -> None:
+        """Take requests that arrived together as far as they get before they are run, step by step."""
+        calls = [Call(self._site, http, random_uuid(), perf_counter()) for http in requests]
+        for step in self._steps:
+            for call in calls:
+                if call.refusal is None:
+                    try:
+                        step(call)
+                    except Exception as error:
+                        call.refusal = error
+        for http, call in zip(requests, calls, strict=True):
+            http.prepared = call
+
     async def __call__(self, http: HttpRequest) -> HttpResponse:
-        started = perf_counter()
-        call = Call(self._site, http, random_uuid())
-        wire = wire_of(http, self._services)
+        if http.prepared is None:
+            self.prepare([http])
+        call: Call = http.prepared
         try:
-            caller = self._access.authenticate(http, self._site.clock.wall())
-            call.principal, call.region = caller.principal, caller.region
-            service, operation = wire.operation(self._services, caller.service)
-            call.service, call.action = service.name, operation.name
-            self._access.check_service(caller, service.signing_name)
-            run = self._operations.get((service.name, operation.name))
-            if run is None:
-                raise ServiceError("InvalidAction", f"The action {operation.name} is not valid for this endpoint.")
-            request = wire.request(service, operation)
-            call.resource = resource_of(request, call.region, call.principal.account)
-            self._authorise(call)
-            if self._paced:
-                self._keep_pace(call)
-            response = wire.reply(service, operation, await run(call, request), call.id)
+            if call.refusal is not None:
+                raise call.refusal
+            result = await call.run(call, call.request)
+            response: HttpResponse = call.wire.reply(call.service, call.operation, result, call.id)
         except NoAction:
             call.result = "UnknownOperation"
             headers = b"content-type: text/xml\r\n" + header("x-amzn-requestid", call.id)
@@ -71,10 +75,32 @@ class Gateway:
         except Exception as error:
             refusal = _refusal(error, call)
             call.result = refusal.shape
-            response = wire.refuse(refusal, call.id)
+            response = call.wire.refuse(refusal, call.id)
         call.status = response.status
-        self._record(call, perf_counter() - started)
+        self._record(call, perf_counter() - call.started)
         return response
+
+    def _read(self, call: Call) -> None:
+        call.wire = wire_of(call.http, self._services)
+
+    def _authenticate(self, call: Call) -> None:
+        caller = self._access.authenticate(call.http, self._site.clock.wall())
+        call.principal, call.region = caller.principal, caller.region
+        call.service, call.operation = service, operation = call.wire.operation(self._services, caller.service)
+        call.action = operation.name
+        self._access.check_service(caller, service.signing_name)
+
+    def _decode(self, call: Call) -> None:
+        run = self._operations.get((call.service.name, call.action))
+        if run is None:
+            raise ServiceError("InvalidAction", f"The action {call.action} is not valid for this endpoint.")
+        call.run, call.request = run, call.wire.request(call.service, call.operation)
+        call.resource = resource_of(call.request, call.region, call.principal.account)
+
+    def _admit(self, call: Call) -> None:
+        self._authorise(call)
+        if self._paced:
+            self._keep_pace(call)
 
     def _keep_pace(self, call: Call) -> None:
         now, queue = call.now(), call.resource.arn if call.resource else ""

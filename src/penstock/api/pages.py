@@ -1,10 +1,11 @@
 """Pages for operators and their tools, beside the API: liveness, readiness, metrics."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from typing import Any
 
 from penstock.api.call import Site
+from penstock.api.gateway import Gateway
 from penstock.api.metrics import Metrics
 from penstock.aws.http import Handler, HttpRequest, HttpResponse
 
@@ -22,7 +23,7 @@ class Pages:
         site: Site,
         metrics: Metrics,
         metrics_from: tuple[Network, ...],
-        api: Handler,
+        api: Gateway,
         on_trouble: Callable[[], None] = lambda: None,
     ) -> None:
         """`on_trouble` is called when someone asks and all is not well, to find out whether it still is so."""
@@ -35,9 +36,15 @@ class Pages:
             b"/metrics": self._measured,
         }
 
+    def prepare(self, requests: Sequence[HttpRequest]) -> None:
+        self._api.prepare([http for http in requests if self._page(http) is None])
+
     def __call__(self, http: HttpRequest) -> Coroutine[Any, Any, HttpResponse]:
-        page = self._pages.get(http.target.partition(b"?")[0]) if http.method in ("GET", "HEAD") else None
+        page = self._page(http)
         return page(http) if page else self._api(http)
+
+    def _page(self, http: HttpRequest) -> Handler | None:
+        return None if http.method == "POST" else self._pages.get(http.target.partition(b"?")[0])
 
     async def _live(self, http: HttpRequest) -> HttpResponse:
         return HttpResponse(200, b"ok\n", TEXT)

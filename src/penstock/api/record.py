@@ -25,7 +25,7 @@ class Recorder:
             "request",
             request_id=call.id,
             account=call.principal.account,
-            service=call.service,
+            service=call.service.name if call.service else "",
             action=call.action,
             queue=call.resource.name if call.resource else "",
             result=call.result,

@@ -1,6 +1,6 @@
 """An HTTP request and reply, as plain data: what the listeners and the request pipeline agree on."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,13 @@ class HttpRequest:
     body: bytes = b""
     peer: str = ""
     secure: bool = False
+    prepared: Any = None
+    """What the handler worked out when it was told of the request, for itself."""
+
+    @property
+    def kind(self) -> bytes:
+        """Requests with the same one ask for the same, as far as can be told from outside."""
+        return self.headers.get(b"x-amz-target", b"")
 
 
 @dataclass(slots=True)
@@ -39,3 +46,6 @@ def header(name: str, value: str) -> bytes:
 
 Handler = Callable[[HttpRequest], Coroutine[Any, Any, HttpResponse]]
 """It may wait for futures, and for nothing that needs a task around it."""
+
+Prepare = Callable[[Sequence[HttpRequest]], None]
+"""Told of requests that arrived together, before any of them is handled."""

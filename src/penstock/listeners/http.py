@@ -17,11 +17,12 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from email.utils import formatdate
+from operator import itemgetter
 from pathlib import Path
 
 import structlog
 
-from penstock.aws.http import Handler
+from penstock.aws.http import Handler, Prepare
 from penstock.listeners.http_connection import HttpConnection
 from penstock.listeners.http_limits import HttpLimits
 from penstock.listeners.http_reply import Refuse, refuse_in_words, render
@@ -61,13 +62,15 @@ class HttpListener:
         tls: TlsFiles | None = None,
         refuse: Refuse = refuse_in_words,
         on_connections: Callable[[int], object] | None = None,
+        prepare: Prepare | None = None,
     ) -> None:
         """`port` 0 takes a free one, known after `start`. `on_connections` hears the number of open connections."""
         self.host, self.port, self.handler, self.refuse = host, port, handler, refuse
         self.limits = limits
         self.draining = False
         self.date = date_line()
-        self._tls_files, self._on_connections = tls, on_connections
+        self._tls_files, self._on_connections, self._prepare = tls, on_connections, prepare
+        self._waiting: list[HttpConnection] = []
         self._tls: ssl.SSLContext | None = None
         self._loop: asyncio.AbstractEventLoop
         self._sockets: list[socket.socket] = []
@@ -177,6 +180,23 @@ class HttpListener:
         if not connection.arrived:
             client.close()
             self.leave(connection)
+
+    # Requests that arrive together are run together, those of one kind one after the other, each step of their
+    # preparation for all before the next: a processor that has the code at hand does it in two thirds of the time.
+
+    def arrived(self, connection: HttpConnection) -> None:
+        self._waiting.append(connection)
+        if len(self._waiting) == 1:
+            self._loop.call_soon(self._run)
+
+    def _run(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        together = [(connection.request.kind, connection) for connection in waiting if connection.request]
+        together.sort(key=itemgetter(0))
+        if self._prepare is not None:
+            self._prepare([connection.request for _, connection in together if connection.request])
+        for _, connection in together:
+            connection.run()
 
     # Going out.
 

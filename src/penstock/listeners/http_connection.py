@@ -59,6 +59,9 @@ class Owner(Protocol):
     draining: bool
     date: bytes
 
+    def arrived(self, connection: "HttpConnection") -> None:
+        """A whole request is here; the connection will be told to run it."""
+
     def leave(self, connection: "HttpConnection") -> None: ...
 
 
@@ -72,6 +75,7 @@ class HttpConnection(asyncio.Protocol):
         self._stage = ARRIVING
         self._started = 0.0  # the request in SERVING; in BODY, the stretch of time whose pace is judged next
         self._judged = 0  # bytes of the body that came before that stretch
+        self.request: HttpRequest | None = None  # that has arrived and does not run yet
         self._method, self._target = "", b""  # of the request in SERVING
         self._running: Coroutine[Any, Any, HttpResponse] | None = None
         self._farewell: asyncio.TimerHandle | None = None
@@ -208,8 +212,14 @@ class HttpConnection(asyncio.Protocol):
     def _serve(self, request: HttpRequest) -> None:
         self._stage, self._started = SERVING, self._loop.time()
         self._method, self._target = request.method, request.target
-        self._running = self._owner.handler(request)
-        self._step()
+        self.request = request
+        self._owner.arrived(self)
+
+    def run(self) -> None:
+        """Start the request that has arrived, if anyone still waits for it."""
+        if self.request is not None:
+            self._running, self.request = self._owner.handler(self.request), None
+            self._step()
 
     def _step(self, _: object = None) -> None:
         """Run the request until it is answered, or has to wait for something."""
@@ -235,7 +245,7 @@ class HttpConnection(asyncio.Protocol):
 
     def _cancel(self) -> None:
         """Nobody waits for the answer any more. What the request has done stays done."""
-        running, self._running = self._running, None
+        running, self._running, self.request = self._running, None, None
         if running is not None:
             try:
                 running.throw(asyncio.CancelledError())

@@ -29,6 +29,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 MIGRATIONS = Path(__file__).with_name("migrations")
+SHARE_AT_MOST = 512
+"""Changes in one commit, about."""
 REFUSALS = (QueueGone, TooManyInFlight)
 """What a change may raise before it has written anything."""
 FATAL = (apsw.IOError, apsw.CorruptError, apsw.NotADBError, apsw.CantOpenError, apsw.ReadOnlyError)
@@ -116,7 +118,18 @@ class Database:
         self._loop = asyncio.get_running_loop()
         self.execute("BEGIN IMMEDIATE")
         self._in_transaction = True
-        self._loop.call_soon(self.commit)
+        self._joined = 1
+        self._loop.call_soon(self._commit_when_all_are_in)
+
+    def _commit_when_all_are_in(self) -> None:
+        """A lone change is committed at once. While others join, there is no hurry: whoever comes now shares the
+        commit, which takes longer than to look for them."""
+        joined = len(self._waiting)
+        if self._in_transaction and self._joined < joined < SHARE_AT_MOST:
+            self._joined = joined
+            self._loop.call_soon(self._commit_when_all_are_in)
+        else:
+            self.commit()
 
     def commit(self) -> None:
         if not self._in_transaction:
