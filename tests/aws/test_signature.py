@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -20,6 +19,7 @@ from botocore.credentials import Credentials
 from botocore.utils import percent_encode_sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from penstock.aws import signature
 from penstock.aws.canonical import canonical_path, canonical_query, canonical_request

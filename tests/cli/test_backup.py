@@ -44,7 +44,7 @@ def bodies(server: Server) -> list[str]:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {file.name: file.read_bytes() for file in folder.iterdir()}
+    return {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
 
 
 def test_a_backup_of_a_running_server_can_be_restored_elsewhere(backup: Path, penstock: Run, tmp_path: Path) -> None:

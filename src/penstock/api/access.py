@@ -43,7 +43,7 @@ class Access:
     def authenticate(self, request: HttpRequest, now: int) -> Caller:
         if not self.enforced:
             return self._taken_at_its_word(request)
-        if self._failures.exceeded(request.peer, now):
+        if self._failures.any and self._failures.exceeded(request.peer, now):
             raise ServiceError("RequestThrottled", "Request is throttled.")
         try:
             signature = read(request)

@@ -1,6 +1,6 @@
 """One request on its way through the pipeline, and what operations have to work with."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,12 +41,14 @@ class Site:
 
 class Call(msgspec.Struct):
     """A request on its way: what is known of it is filled in as the gateway finds it out, and written down when it has
-    been answered. `resource` is the queue that the request names, whether or not it exists."""
+    been answered. `started` is for measuring how long that took, `arrived` is what the system's clock said then.
+    `resource` is the queue that the request names, whether or not it exists."""
 
     site: Site
     http: HttpRequest
     id: str
     started: float = 0.0
+    arrived: int = 0
     principal: Principal = NOBODY
     region: str = ""
     action: str = "Unknown"
@@ -63,11 +65,11 @@ class Call(msgspec.Struct):
     def now(self) -> int:
         return self.site.clock.now()
 
-    async def queue(self) -> Queue:
-        found = await self.site.store.find_queue(self.resource) if self.resource else None
-        if found is None:
+    def queue(self) -> Coroutine[Any, Any, Queue]:
+        """The queue that the request names; it is an error if there is none."""
+        if self.resource is None:
             raise no_such_queue()
-        return found
+        return self.site.store.queue(self.resource)
 
     def url_of(self, queue: Queue) -> str:
         return f"{self.site.addresses.base_url(self.http)}/{queue.key.account}/{queue.key.name}"

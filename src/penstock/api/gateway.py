@@ -48,7 +48,8 @@ class Gateway:
 
     def prepare(self, requests: Sequence[HttpRequest]) -> None:
         """Take requests that arrived together as far as they get before they are run, step by step."""
-        calls = [Call(self._site, http, random_uuid(), perf_counter()) for http in requests]
+        site, started, now = self._site, perf_counter(), self._site.clock.wall()
+        calls = [Call(site, http, random_uuid(), started, now) for http in requests]
         for step in self._steps:
             for call in calls:
                 if call.refusal is None:
@@ -84,7 +85,7 @@ class Gateway:
         call.wire = wire_of(call.http, self._services)
 
     def _authenticate(self, call: Call) -> None:
-        caller = self._access.authenticate(call.http, self._site.clock.wall())
+        caller = self._access.authenticate(call.http, call.arrived)
         call.principal, call.region = caller.principal, caller.region
         call.service, call.operation = service, operation = call.wire.operation(self._services, caller.service)
         call.action = operation.name

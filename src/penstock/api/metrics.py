@@ -2,9 +2,10 @@
 are put into words when somebody looks; gauges of queues are read then, too."""
 
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
+from operator import add
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
@@ -27,6 +28,14 @@ class Histogram:
         self._buckets[bisect_left(self._bounds, value)] += 1
         self._sum += value
 
+    def include(self, other: "Histogram") -> None:
+        self._buckets = list(map(add, self._buckets, other._buckets))
+        self._sum += other._sum
+
+    @property
+    def count(self) -> int:
+        return sum(self._buckets)
+
     def write(self, family: HistogramMetricFamily, labels: list[str]) -> None:
         names, total, buckets = [*map(str, self._bounds), "+Inf"], 0, []
         for name, number in zip(names, self._buckets, strict=True):
@@ -37,14 +46,12 @@ class Histogram:
 
 class Metrics:
     def __init__(self) -> None:
-        self.requests: Counter[tuple[str, str]] = Counter()
-        self.request_seconds: defaultdict[str, Histogram] = defaultdict(lambda: Histogram(SECONDS))
+        self.requests: defaultdict[tuple[str, str], Histogram] = defaultdict(lambda: Histogram(SECONDS))
         self.commit_changes, self.commit_seconds = Histogram(CHANGES), Histogram(SECONDS)
         self.open_connections = 0
 
     def request(self, action: str, result: str, seconds: float) -> None:
-        self.requests[action, result] += 1
-        self.request_seconds[action].add(seconds)
+        self.requests[action, result].add(seconds)
 
     def commit(self, changes: int, seconds: float) -> None:
         self.commit_changes.add(changes)
@@ -72,12 +79,14 @@ class _Page(Collector):
     def collect(self) -> Iterator[Metric]:
         metrics = self._metrics
         requests = CounterMetricFamily("penstock_requests", "Requests answered.", labels=["action", "result"])
-        for labels, number in metrics.requests.items():
-            requests.add_metric(list(labels), number)
+        by_action: defaultdict[str, Histogram] = defaultdict(lambda: Histogram(SECONDS))
+        for (action, result), times in metrics.requests.items():
+            requests.add_metric([action, result], times.count)
+            by_action[action].include(times)
         yield requests
         seconds = HistogramMetricFamily("penstock_request_seconds", "Time to answer a request.", labels=["action"])
-        for action, histogram in metrics.request_seconds.items():
-            histogram.write(seconds, [action])
+        for action, times in by_action.items():
+            times.write(seconds, [action])
         yield seconds
         for name, words, histogram in (
             ("penstock_commit_changes", "Changes that shared a commit.", metrics.commit_changes),

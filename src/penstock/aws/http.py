@@ -1,14 +1,14 @@
 """An HTTP request and reply, as plain data: what the listeners and the request pipeline agree on."""
 
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 Headers = dict[bytes, bytes]
 
 
-@dataclass(slots=True)
-class HttpRequest:
+class HttpRequest(msgspec.Struct):
     """`target` is the request target exactly as it was sent. Header names are lower case; a header that came more
     than once has its values joined with a comma, in order."""
 
@@ -27,8 +27,7 @@ class HttpRequest:
         return self.headers.get(b"x-amz-target", b"")
 
 
-@dataclass(slots=True)
-class HttpResponse:
+class HttpResponse(msgspec.Struct):
     """`headers` are whole lines, each with its line break."""
 
     status: int

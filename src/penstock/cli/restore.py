@@ -21,7 +21,7 @@ from penstock.core.store import StoreError
 from penstock.stores.sqlite.database import MIGRATIONS, locked
 
 COMPANIONS = ("", "-wal", "-shm")
-TABLES = {"queue", "message", "payload", "keepsake"}
+TABLES = {"queue", "message", "keepsake"}
 """Those without which a database is not Penstock's; schema versions may add others."""
 
 

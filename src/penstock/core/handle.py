@@ -17,7 +17,7 @@ _DIGEST_BYTES = 16
 
 def seal(key: bytes, queue_id: int, claim: bytes) -> str:
     sealed = _VERSION + queue_id.to_bytes(8, "big") + claim
-    return base64.b64encode(sealed + _digest(key, sealed)).decode("ascii")
+    return binascii.b2a_base64(sealed + _digest(key, sealed), newline=False).decode("ascii")
 
 
 def unseal(key: bytes, queue_id: int, handle: str) -> bytes:

@@ -10,6 +10,11 @@ class Pace:
         self._per_second = per_second
         self._levels: dict[str, tuple[float, int]] = {}
 
+    @property
+    def any(self) -> bool:
+        """Whether anything was counted of late."""
+        return bool(self._levels)
+
     def exceeded(self, key: str, now: int) -> bool:
         return bool(self._per_second) and key in self._levels and self._level(key, now) > self._per_second - 1
 

@@ -38,6 +38,8 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import Protocol
 
+import msgspec
+
 from penstock.core.journal import Batch, Event, Journal
 from penstock.core.message import Message, NewMessage, Sent
 from penstock.core.move import MoveTask
@@ -76,8 +78,7 @@ class Outcome(Enum):
     """The message would have been hidden for over twelve hours since it was received."""
 
 
-@dataclass(frozen=True, slots=True)
-class Receive:
+class Receive(msgspec.Struct, frozen=True):
     """One request for messages. `in_flight_limit` is the most a queue may have in flight afterwards."""
 
     limit: int
@@ -154,6 +155,9 @@ class Store(Protocol):
         """MUST return the existing queue, unchanged, if there is one with this key."""
 
     async def find_queue(self, key: QueueKey) -> Queue | None: ...
+
+    async def queue(self, key: QueueKey) -> Queue:
+        """The queue with this key. MUST raise QueueGone if there is none."""
 
     async def list_queues(
         self, region: str, account: str, prefix: str = "", after: str = "", limit: int = 1000

@@ -22,17 +22,17 @@ async def receive_message(call: Call, request: sqs.ReceiveMessageRequest) -> sqs
     queue = await call.queue()
     _check(call, queue, request)
     wait = queue.wait_seconds if request.WaitTimeSeconds is None else request.WaitTimeSeconds
-    wanted = set(request.AttributeNames or ()) | set(request.MessageSystemAttributeNames or ())
     messages = await _receive(call, queue, request, wait)
-    return sqs.ReceiveMessageResult(
-        Messages=[_shown(call, queue, message, wanted, request.MessageAttributeNames or ()) for message in messages]
-        or None
-    )
+    if not messages:
+        return sqs.ReceiveMessageResult()
+    wanted = {*(request.AttributeNames or ()), *(request.MessageSystemAttributeNames or ())}
+    names, key = request.MessageAttributeNames or (), call.site.handle_key
+    return sqs.ReceiveMessageResult(Messages=[_shown(key, queue, message, wanted, names) for message in messages])
 
 
 async def _receive(call: Call, queue: Queue, request: sqs.ReceiveMessageRequest, wait: int) -> Sequence[Message]:
-    site, room = call.site, call.site.room
-    deadline, ticket = call.now() + wait * 1000, None
+    site, room, now = call.site, call.site.room, call.now()
+    deadline, ticket = now + wait * 1000, None
     while True:
         signs = room.signs(queue.id)
         try:
@@ -43,8 +43,10 @@ async def _receive(call: Call, queue: Queue, request: sqs.ReceiveMessageRequest,
             messages = ()
         except QueueGone:
             raise no_such_queue() from None
+        if messages or not wait or room.closed:
+            return messages
         left = deadline - call.now()
-        if messages or left <= 0 or room.closed:
+        if left <= 0:
             return messages
         if ticket is None:
             if room.parked(queue.key.account) >= site.limits.max_parked_receives_per_account:
@@ -85,11 +87,11 @@ def _ask(call: Call, queue: Queue, request: sqs.ReceiveMessageRequest) -> Receiv
     )
 
 
-def _shown(call: Call, queue: Queue, message: Message, wanted: set[str], names: Sequence[str]) -> sqs.Message:
-    attributes = content.chosen(message.attributes, names)
+def _shown(key: bytes, queue: Queue, message: Message, wanted: set[str], names: Sequence[str]) -> sqs.Message:
+    attributes = content.chosen(message.attributes, names) if names else {}
     return sqs.Message(
         MessageId=message.id,
-        ReceiptHandle=seal(call.site.handle_key, queue.id, message.claim),
+        ReceiptHandle=seal(key, queue.id, message.claim),
         MD5OfBody=content.md5_of_body(message.body),
         Body=message.body,
         Attributes=system_attributes(message, wanted) if wanted else None,

@@ -138,6 +138,12 @@ class MemoryStore:
     async def find_queue(self, key: QueueKey) -> Queue | None:
         return self._contents[self._ids[key]].queue if key in self._ids else None
 
+    async def queue(self, key: QueueKey) -> Queue:
+        found = await self.find_queue(key)
+        if found is None:
+            raise QueueGone(key)
+        return found
+
     async def list_queues(
         self, region: str, account: str, prefix: str = "", after: str = "", limit: int = 1000
     ) -> Sequence[Queue]:

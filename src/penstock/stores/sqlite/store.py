@@ -8,6 +8,7 @@ from typing import Any
 
 import structlog
 
+from penstock.core.errors import QueueGone
 from penstock.core.journal import Batch, Event, Journal
 from penstock.core.message import Message, NewMessage, Sent
 from penstock.core.move import MoveTask
@@ -141,6 +142,12 @@ class SqliteStore:
     async def find_queue(self, key: QueueKey) -> Queue | None:
         entry = self._catalogue.by_key.get(key)
         return entry.queue if entry else None
+
+    async def queue(self, key: QueueKey) -> Queue:
+        entry = self._catalogue.by_key.get(key)
+        if entry is None:
+            raise QueueGone(key)
+        return entry.queue
 
     async def list_queues(
         self, region: str, account: str, prefix: str = "", after: str = "", limit: int = 1000
