@@ -1,0 +1,19 @@
+"""The servers that Penstock is measured beside. A new one is one file and one line here."""
+
+from . import elasticmq, fauxqs, goaws, python_packages
+from .peer import Peer, PeerUnavailable, running, stop
+
+__all__ = ["PEERS", "Peer", "PeerUnavailable", "running", "stop"]
+
+PEERS: dict[str, Peer] = {
+    peer.name: peer
+    for peer in (
+        elasticmq.IN_MEMORY,
+        elasticmq.WITH_H2,
+        fauxqs.IN_MEMORY,
+        fauxqs.WITH_SQLITE,
+        python_packages.MOTO,
+        python_packages.MINISTACK,
+        goaws.GOAWS,
+    )
+}
