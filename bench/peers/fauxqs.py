@@ -4,6 +4,7 @@ It needs Node.js 22.5 or newer, which many machines lack; so a pinned Node.js co
 """
 
 import functools
+import json
 import platform
 import subprocess
 import sys
@@ -26,11 +27,12 @@ def install(cache: Path) -> None:
 
 
 def start(cache: Path, data: Path, port: int, *, stored: bool) -> "subprocess.Popen[bytes]":
+    """Through its library: the command line of this version ignores the settings for the log and for persistence."""
     modules = _folder(cache) / "node_modules"
-    settings = {"FAUXQS_PORT": str(port), "FAUXQS_LOGGER": "false"}
-    if stored:
-        settings |= {"FAUXQS_DATA_DIR": str(data / "fauxqs"), "FAUXQS_PERSISTENCE": "true"}
-    return launch([modules / _node_package() / "bin" / "node", modules / "fauxqs" / "dist" / "cli.js"], data, settings)
+    library = (modules / "fauxqs" / "dist" / "app.js").as_uri()
+    options = {"port": port, "logger": False} | ({"dataDir": str(data / "fauxqs")} if stored else {})
+    program = f"import {{ startFauxqs }} from {json.dumps(library)}; await startFauxqs({json.dumps(options)});"
+    return launch([modules / _node_package() / "bin" / "node", "--input-type=module", "--eval", program], data)
 
 
 def _node_package() -> str:
