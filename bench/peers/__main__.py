@@ -42,7 +42,7 @@ def show(peer: Peer) -> None:
 
 
 def install(peer: Peer, cache: Path) -> None:
-    print(f"{peer.name} {peer.version}: installing…", flush=True)
+    print(f"{peer.name} {peer.version}: installing into {cache} (minutes, the first time)…", flush=True)
     began = time.monotonic()
     peer.install(cache)
     print(f"{peer.name} {peer.version}: installed ({time.monotonic() - began:.0f} s)", flush=True)

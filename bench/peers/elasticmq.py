@@ -30,8 +30,7 @@ node-address {{ host = "127.0.0.1", port = {port} }}
 rest-sqs {{ bind-hostname = "127.0.0.1", bind-port = {port} }}
 aws {{ region = "us-east-1", accountId = "000000000000" }}
 """
-IN_H2 = """queues-storage {{ enabled = true, path = "{data}/queues.conf" }}
-messages-storage {{ enabled = true, uri = "jdbc:h2:{data}/messages" }}
+IN_H2 = """messages-storage {{ enabled = true, uri = "jdbc:h2:{data}/messages" }}
 """
 
 

@@ -64,6 +64,6 @@ GOAWS = Peer(
     signs=False,
     install=install,
     start=start,
-    note="log level error, deduplication on",
+    note="log level error, deduplication on; hands out the next of a FIFO group while one is in flight",
     version=VERSION,
 )
