@@ -18,6 +18,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "stores": {"core"},
     "listeners": {"listeners", "aws"},
     "journal": {"journal", "core"},
+    "bench": {"bench"},
     "loops": {"loops", "core", "api", "journal"},
 }
 """Folder → the folders of ours it may import. A store may also import its own folder, and no other store."""

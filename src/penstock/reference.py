@@ -100,7 +100,7 @@ def _command(parser: Parser) -> Iterator[str]:
     yield "\n```sh"
     yield from parser.examples
     yield "```\n"
-    actions = [action for action in parser._actions if action.dest != "help" and not action.choices]
+    actions = [action for action in parser._actions if action.dest != "help" and not isinstance(action.choices, dict)]
     if rows().keys() <= {action.dest for action in actions}:
         yield "Every [setting](settings.md) is an option too.\n"
         actions = [action for action in actions if action.dest not in rows()]
@@ -114,7 +114,8 @@ def _spelled(action: Any) -> str:
 
 
 def _children(parser: Parser) -> list[Parser]:
-    return [child for action in parser._actions if action.choices for child in dict(action.choices).values()]
+    actions = [action.choices for action in parser._actions if isinstance(action.choices, dict)]
+    return [child for choices in actions for child in choices.values()]
 
 
 def operations() -> Iterator[str]:

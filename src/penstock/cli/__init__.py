@@ -26,6 +26,9 @@ COMMANDS = {
     "peek": Command("penstock.cli.peek:build", "Show messages of a queue without receiving them."),
     "backup": Command("penstock.cli.backup:build", "Copy the embedded store to a file, also while the server runs."),
     "restore": Command("penstock.cli.restore:build", "Put a backup in the place of the embedded store."),
+    "bench": Command(
+        "penstock.cli.bench:build", "Measure an SQS endpoint, ours or another, and check what it answers."
+    ),
     "version": Command("penstock.cli.version:build", "Print the version."),
 }
 

@@ -79,7 +79,7 @@ def _client(service: str, connection: Connection) -> Any:
     session.get_component("data_loader").search_paths.insert(0, str(MODELS))
     for source in ON_OTHER_MACHINES:
         session.get_component("credential_provider").remove(source)
-    if not connection.credentials_given and (kept := _kept_credentials(connection.data)):
+    if not connection.credentials_given and (kept := kept_credentials(connection.data)):
         session.set_credentials(*kept)
     try:
         return session.create_client(
@@ -92,7 +92,7 @@ def _client(service: str, connection: Connection) -> Any:
         raise CommandError(_line(error)) from None
 
 
-def _kept_credentials(data: Path) -> tuple[str, str] | None:
+def kept_credentials(data: Path) -> tuple[str, str] | None:
     file = configparser.RawConfigParser()
     try:
         file.read_string((data / "credentials").read_text())

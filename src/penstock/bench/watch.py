@@ -1,0 +1,85 @@
+"""What a server on this machine uses: processor time, memory, disk. Read from /proc, so on Linux only.
+
+A server may have children; all of them count.
+"""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+PROC = Path("/proc")
+LISTENING = "0A"
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Watch:
+    """One server. Without a process or a directory the answers are None."""
+
+    def __init__(self, pid: int | None, data: Path | None = None) -> None:
+        self.pid, self.data = pid, data
+
+    def cpu_seconds(self) -> float | None:
+        if self.pid is None:
+            return None
+        # Fields 14 and 15 of /proc/PID/stat are its own ticks; 16 and 17 those of children that have ended.
+        return sum(sum(map(int, fields[11:15])) for _, fields in self._processes()) / TICKS
+
+    def peak_bytes(self) -> int | None:
+        """The most memory that was resident since `forget_peak`, or since the start where that is not allowed."""
+        if self.pid is None:
+            return None
+        return sum(_status_bytes(pid, "VmHWM") for pid, _ in self._processes())
+
+    def forget_peak(self) -> None:
+        if self.pid is not None:
+            for pid, _ in self._processes():
+                with suppress(OSError):
+                    (PROC / str(pid) / "clear_refs").write_text("5")
+
+    def disk_bytes(self) -> int | None:
+        if self.data is None:
+            return None
+        total = 0
+        for folder, _, names in os.walk(self.data):
+            for name in names:
+                with suppress(OSError):
+                    total += os.stat(os.path.join(folder, name)).st_blocks * 512
+        return total
+
+    def _processes(self) -> list[tuple[int, list[str]]]:
+        """The process and its descendants, each with the fields of its stat after the name."""
+        everyone: dict[int, list[str]] = {}
+        for entry in PROC.iterdir():
+            if entry.name.isdigit():
+                with suppress(OSError):
+                    everyone[int(entry.name)] = (entry / "stat").read_text().rpartition(")")[2].split()
+        family = [self.pid] if self.pid in everyone else []
+        for member in family:  # grows while it is walked
+            family += [pid for pid, fields in everyone.items() if int(fields[1]) == member]
+        return [(pid, everyone[pid]) for pid in family if pid is not None]
+
+
+def _status_bytes(pid: int, name: str) -> int:
+    with suppress(OSError):
+        for line in (PROC / str(pid) / "status").read_text().splitlines():
+            if line.startswith(f"{name}:"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
+def pid_listening_on(port: int) -> int | None:
+    """The process of this machine that listens on the port, if we may see it."""
+    sockets = {f"socket:[{inode}]" for table in ("tcp", "tcp6") for inode in _inodes(PROC / "net" / table, port)}
+    for entry in PROC.iterdir() if sockets else ():
+        if entry.name.isdigit():
+            with suppress(OSError):
+                if any(os.readlink(file) in sockets for file in (entry / "fd").iterdir()):
+                    return int(entry.name)
+    return None
+
+
+def _inodes(table: Path, port: int) -> list[str]:
+    with suppress(OSError):
+        rows = [line.split() for line in table.read_text().splitlines()[1:]]
+        return [row[9] for row in rows if row[3] == LISTENING and int(row[1].rpartition(":")[2], 16) == port]
+    return []
