@@ -30,7 +30,7 @@ endef
 
 .PHONY: help
 help: ## Print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: $(RUN) ## Run the server on 127.0.0.1:9324 with its data in ./data (ARGS="--auth off" adds options)
@@ -61,8 +61,12 @@ docs: $(DEV) ## Write docs/reference from the contract, the settings, the comman
 	.venv/bin/python -m penstock.reference
 
 .PHONY: bench
-bench: $(DEV) ## Measure send → receive → delete cycles on this machine
-	.venv/bin/python bench/cycles.py $(ARGS)
+bench: $(DEV) ## Measure everything here beside other servers, twice: an hour or two (ARGS="cycle --peers goaws" for less)
+	.venv/bin/python bench/compare.py $(ARGS)
+
+.PHONY: bench-quick
+bench-quick: $(DEV) ## Measure what matters most beside other servers, in about two minutes
+	.venv/bin/python bench/compare.py --quick $(ARGS)
 
 .PHONY: sdk-envs
 sdk-envs: $(foreach name,$(SDKS),$(call sdk,$(name))) ## Make the environments of the other SDKs that tests use
