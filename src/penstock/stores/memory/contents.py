@@ -11,6 +11,7 @@ queues, and cost: it scans what it holds whenever that is easier to read.
 """
 
 import struct
+import uuid
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -59,6 +60,13 @@ class Stored:
 
     def delivered(self) -> Message:
         return replace(self.message, claim=self.claim)
+
+    def as_new(self, queue: Queue, now: int) -> Message:
+        """The message as it is sent to another queue, by no one."""
+        return replace(
+            self.message, id=str(uuid.uuid4()), sent=now, receive_count=0, first_received=None, source_arn=None,
+            deduplication_id=self.message.id if queue.fifo else self.message.deduplication_id,
+        )  # fmt: skip
 
     def peeked(self) -> Message:
         return replace(self.message, claim=PLACE.pack(*self.age))

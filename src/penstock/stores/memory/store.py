@@ -5,7 +5,6 @@ dropped at the start of every call that touches a queue, so no other line has to
 because no method awaits anything before its change is complete. `_commit` ends every change: only the journal notices.
 """
 
-import uuid
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import count
@@ -21,6 +20,7 @@ from penstock.core.outbox import Outbox
 from penstock.core.queue import Counts, Queue, QueueKey
 from penstock.core.store import Capabilities, Listener, Outcome, Receive, StoreError, TooManyInFlight
 from penstock.stores.memory.contents import Contents, Stored
+from penstock.stores.memory.outgoing import Outgoing
 
 TOMBSTONE_MS = 120_000
 SWEEP_EVERY_MS = 60_000
@@ -41,8 +41,7 @@ class MemoryStore:
         self._numbers = count(1)
         self._swept = 0
         self._outbox = Outbox()
-        self._batches: list[Batch] = []
-        self._journal: Journal | None = None
+        self._outgoing = Outgoing(self._outbox)
 
     async def open(self) -> None: ...
 
@@ -94,17 +93,16 @@ class MemoryStore:
         self._kept[name] = value
 
     def attach_journal(self, journal: Journal) -> None:
-        self._journal = journal
-        self._outbox.attach(journal.node, journal.level, self.journal_seq())
+        self._outgoing.attach(journal)
 
     def journal_seq(self) -> int:
-        return self._outbox.seq - len(self._outbox)
+        return self._outgoing.last()
 
     async def outbox_after(self, seq: int, limit: int) -> Sequence[Batch]:
-        return [batch for batch in self._batches if batch[1] > seq][:limit]
+        return self._outgoing.after(seq, limit)
 
     def published(self, seq: int) -> None:
-        self._batches = [batch for batch in self._batches if batch[1] > seq]
+        self._outgoing.published(seq)
 
     def note(self, event: Event) -> None:
         self._outbox.note(event)
@@ -117,11 +115,7 @@ class MemoryStore:
         self._commit()
 
     def _commit(self) -> None:
-        batch = self._outbox.take()
-        if batch and self._journal:
-            self._outbox.committed()
-            self._batches.append(batch)
-            self._journal.committed(*batch)
+        self._outgoing.commit()
 
     # Queues
 
@@ -370,12 +364,7 @@ class MemoryStore:
         return task if len(ready) > limit else replace(task, status=MoveStatus.COMPLETED)
 
     def _put_as_new(self, target: Contents, stored: Stored, now: int) -> str:
-        old = stored.message
-        message = msgspec.structs.replace(
-            old, id=str(uuid.uuid4()), sent=now, receive_count=0, first_received=None, source_arn=None
-        )
-        if target.queue.fifo:
-            message.deduplication_id = old.id
+        message = stored.as_new(target.queue, now)
         due = now + target.queue.delay_seconds * 1000
         self._put(target, message, stored.size, enqueued=now, due=due, now=now)
         return message.id
