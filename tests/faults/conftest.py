@@ -77,13 +77,15 @@ def connect() -> Iterator[Callable[[Server], Client]]:
 
 @pytest.fixture
 def small(folder: Path) -> Iterator[Path]:
-    """A file system of four megabytes, with half a megabyte in a file that can be given up."""
+    """A file system of 64 megabytes, with 28 in a file that can be given up."""
     place = folder / "small"
     place.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "none", place], capture_output=True, check=False)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64m", "none", place], capture_output=True, check=False
+    )
     if mounted.returncode:
         pytest.skip("no permission to mount a file system: run as root")
-    (place / "ballast").write_bytes(os.urandom(2**19))
+    (place / "ballast").write_bytes(os.urandom(28 * 2**20))
     yield place
     subprocess.run(["umount", "--lazy", place], check=True)
 

@@ -4,7 +4,8 @@ Changes are applied on the event loop, one after the other, inside one open tran
 committed, with one fsync, as soon as the loop has run everything that was ready: requests that arrive together share
 the commit, and a lone request never waits for a timer. A caller is answered after the commit with its change returned.
 
-What can go wrong: a full disk rolls the batch back, everyone in it is told to try again, and the store goes on. Any
+What can go wrong: a full disk rolls the batch back, everyone in it is told to try again, and the store goes on with
+what makes room, until there is some. Any
 other I/O error means that nobody knows what is on the disk any more: everyone is told so, and the process must stop
 and recover through the log at its next start.
 """
@@ -24,6 +25,7 @@ from penstock.core.errors import QueueGone, Unavailable
 from penstock.core.outbox import Outbox
 from penstock.core.store import StoreError, TooManyInFlight
 from penstock.stores.sqlite.packing import checksum, readable_id, repacked
+from penstock.stores.sqlite.reserve import Reserve
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -31,6 +33,8 @@ T = TypeVar("T")
 MIGRATIONS = Path(__file__).with_name("migrations")
 SHARE_AT_MOST = 512
 """Changes in one commit, about."""
+ROOM_BYTES = 4 * 1024 * 1024
+FULL = "The disk is full."
 REFUSALS = (QueueGone, TooManyInFlight)
 """What a change may raise before it has written anything."""
 FATAL = (apsw.IOError, apsw.CorruptError, apsw.NotADBError, apsw.CantOpenError, apsw.ReadOnlyError)
@@ -55,7 +59,7 @@ class Database:
         self._waiting: list[asyncio.Future[None]] = []
         self._in_transaction = False
         self._lock: IO[bytes] | None = None
-        self.disk_full = False
+        self.disk_full, self._room, self._reserve = False, False, Reserve(path)
         self.on_commit: Callable[[int, float], None] = lambda changes, seconds: None
 
     def open(self) -> None:
@@ -72,6 +76,7 @@ class Database:
                 raise StoreError(f"{self.path} cannot be opened: {error}") from error
             raise
         self.execute: Callable[..., Any] = self._connection.execute
+        self._reserve.keep()
 
     def close(self) -> None:
         if self._lock is None:
@@ -85,6 +90,12 @@ class Database:
     async def write(self, change: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Apply a change and return its result once it is on disk, with everything that it may have seen: what one
         caller changed and another only found is acknowledged to both by the same commit."""
+        if self.disk_full and not self.look_for_room():
+            raise Unavailable(FULL)
+        return await self.relieve(change, *args, **kwargs)
+
+    async def relieve(self, change: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """`write` for a change that makes room or takes next to none: it is also made while the disk is full."""
         total, outbox = self._connection.total_changes, self._outbox
         try:
             if not self._in_transaction:
@@ -95,7 +106,7 @@ class Database:
             raise
         except apsw.FullError as error:
             self._roll_back(error)
-            raise Unavailable("The disk is full.") from error
+            raise Unavailable(FULL) from error
         except FATAL as error:
             self._fail(error)
             raise Unavailable("The disk failed.") from error
@@ -111,7 +122,7 @@ class Database:
             except Unavailable:
                 if changed:
                     raise
-                return await self.write(change, *args, **kwargs)  # what it saw was undone: look again
+                return await self.relieve(change, *args, **kwargs)  # what it saw was undone: look again
         return result
 
     def _begin(self) -> None:
@@ -149,7 +160,7 @@ class Database:
         self._after_commit()
         waiting, self._waiting = self._waiting, []
         if waiting:
-            self.disk_full = False
+            self.disk_full = self.disk_full and not self._room
             self.on_commit(len(waiting), perf_counter() - started)
         for written in waiting:
             if not written.done():
@@ -163,11 +174,18 @@ class Database:
             if not self._connection.getautocommit():
                 self.execute("ROLLBACK")
             if isinstance(error, apsw.FullError):
-                self.disk_full = True
+                self.disk_full, self._room = True, False
+                self._reserve.give_up()
                 self._reuse_log()
             self._after_rollback()
         except apsw.Error as worse:
             self._fail(worse)
+
+    def look_for_room(self) -> bool:
+        """Whether a full disk seems to have room again, on the disk or within the database; the next commit shows."""
+        free: int = self.execute("SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size").get
+        self._room = self._reserve.keep() or free > ROOM_BYTES
+        return self._room
 
     def _reuse_log(self) -> None:
         """Changes can go on in the space that the log has already, once what is in it is in the database."""

@@ -18,7 +18,7 @@ from penstock.core.store import Capabilities, Listener, Outcome, Receive
 from penstock.stores.sqlite.cards import Cards
 from penstock.stores.sqlite.catalogue import DELAYED, IN_FLIGHT, READY, Catalogue
 from penstock.stores.sqlite.claims import Claims
-from penstock.stores.sqlite.database import Database, copy
+from penstock.stores.sqlite.database import FULL, Database, copy
 from penstock.stores.sqlite.dead_letters import DeadLetters
 from penstock.stores.sqlite.delivery import Delivery
 from penstock.stores.sqlite.groups import Groups
@@ -77,7 +77,7 @@ class SqliteStore:
         self.database.on_commit = observer
 
     def trouble(self) -> str | None:
-        return "The disk is full." if self.database.disk_full else None
+        return FULL if self.database.disk_full else None
 
     def known_time(self) -> int:
         known: int | None = self.database.execute("SELECT value FROM keepsake WHERE name='time'").get
@@ -178,7 +178,7 @@ class SqliteStore:
         return entry.queue
 
     async def delete_queue(self, queue_id: int, now: int, *, by: str = "") -> None:
-        await self.database.write(self._delete, queue_id, now, by)
+        await self.database.relieve(self._delete, queue_id, now, by)
         self._notify(queue_id, now)
 
     def _delete(self, queue_id: int, now: int, by: str) -> None:
@@ -194,7 +194,7 @@ class SqliteStore:
         return found
 
     async def purge_queue(self, queue_id: int, now: int, *, by: str = "") -> None:
-        await self.database.write(self._purge, queue_id, now, by)
+        await self.database.relieve(self._purge, queue_id, now, by)
 
     def _purge(self, queue_id: int, now: int, by: str) -> None:
         entry = self._catalogue.live(queue_id)
@@ -206,7 +206,7 @@ class SqliteStore:
         return self._catalogue.live(queue_id).purged
 
     async def counts(self, queue_id: int, now: int) -> Counts:
-        return await self.database.write(self._counts, queue_id, now)
+        return await self.database.relieve(self._counts, queue_id, now)
 
     def _counts(self, queue_id: int, now: int) -> Counts:
         entry = self._catalogue.live(queue_id)
@@ -225,17 +225,17 @@ class SqliteStore:
         return self.database.write(self._sending.send, queue_id, messages, now, by)
 
     def receive(self, queue_id: int, ask: Receive, now: int, *, by: str = "") -> Coroutine[Any, Any, Sequence[Message]]:
-        return self.database.write(self._delivery.receive, queue_id, ask, now, by)
+        return self.database.relieve(self._delivery.receive, queue_id, ask, now, by)
 
     def delete(
         self, queue_id: int, claims: Sequence[bytes], now: int, *, by: str = ""
     ) -> Coroutine[Any, Any, Sequence[Outcome]]:
-        return self.database.write(self._claims.delete, queue_id, claims, now, by)
+        return self.database.relieve(self._claims.delete, queue_id, claims, now, by)
 
     async def change_visibility(
         self, queue_id: int, changes: Sequence[tuple[bytes, int]], now: int, *, by: str = ""
     ) -> Sequence[Outcome]:
-        return await self.database.write(self._claims.change_visibility, queue_id, changes, now, by)
+        return await self.database.relieve(self._claims.change_visibility, queue_id, changes, now, by)
 
     async def peek(self, queue_id: int, limit: int, after: bytes, now: int) -> Sequence[Message]:
         return self._delivery.peek(queue_id, limit, after, now)
@@ -263,7 +263,7 @@ class SqliteStore:
     # Upkeep
 
     async def sweep(self, now: int) -> int:
-        return await self.database.write(self._upkeep.step, now)
+        return await self.database.relieve(self._upkeep.step, now)
 
     async def backup(self, path: Path) -> None:
         copy(self.path, path)

@@ -37,7 +37,7 @@ class Upkeep:
         heapq.heappush(self._checks, (0, entry.queue.id))
 
     def step(self, now: int) -> int:
-        if self._db.disk_full:
+        if self._db.disk_full and self._db.look_for_room():
             self._db.execute("INSERT OR REPLACE INTO keepsake VALUES ('space', zeroblob(?))", (SPACE_NEEDED,))
             return now + LOOK_FOR_SPACE_EVERY_MS
         self._shelves.catch_up(now)
@@ -47,7 +47,8 @@ class Upkeep:
         if expiring or littered or forgetting:
             return now
         next_check = self._checks[0][0] if self._checks else math.inf
-        return int(min(self._shelves.next_due, next_check, self._forget_at, now + FORGET_EVERY_MS))
+        look_again = now + (LOOK_FOR_SPACE_EVERY_MS if self._db.disk_full else FORGET_EVERY_MS)
+        return int(min(self._shelves.next_due, next_check, self._forget_at, look_again))
 
     def _expire(self, now: int) -> bool:
         expired = 0
