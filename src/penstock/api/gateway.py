@@ -59,6 +59,7 @@ class Gateway:
                         call.refusal = error
         for http, call in zip(requests, calls, strict=True):
             http.prepared = call
+        site.store.expect(len(calls))
 
     async def __call__(self, http: HttpRequest) -> HttpResponse:
         if http.prepared is None:

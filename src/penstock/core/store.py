@@ -114,6 +114,9 @@ class Store(Protocol):
     def observe_commits(self, observer: Callable[[int, float], None]) -> None:
         """MAY call `observer` with the number of changes and the seconds of every commit."""
 
+    def expect(self, calls: int) -> None:
+        """So many calls come now, one right after the other: a store that commits them together MAY use that."""
+
     def trouble(self) -> str | None:
         """Why changes cannot be taken at the moment, if so."""
 

@@ -53,6 +53,9 @@ class MemoryStore:
     def observe_commits(self, observer: Callable[[int, float], None]) -> None:
         pass
 
+    def expect(self, calls: int) -> None:
+        pass
+
     def trouble(self) -> str | None:
         return None
 

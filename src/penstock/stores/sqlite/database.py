@@ -2,7 +2,8 @@
 
 Changes are applied on the event loop, one after the other, inside one open transaction. The transaction is
 committed, with one fsync, as soon as the loop has run everything that was ready: requests that arrive together share
-the commit, and a lone request never waits for a timer. A caller is answered after the commit with its change returned.
+the commit, and a lone request never waits for a timer, nor for a turn of the loop. A caller is answered after the commit
+with its change returned.
 
 What can go wrong: a full disk rolls the batch back, everyone in it is told to try again, and the store goes on with
 what makes room, until there is some. Any
@@ -58,6 +59,7 @@ class Database:
         self._after_rollback, self._on_fatal = after_rollback, on_fatal
         self._waiting: list[asyncio.Future[None]] = []
         self._in_transaction = False
+        self.alone = False
         self._lock: IO[bytes] | None = None
         self.disk_full, self._room, self._reserve = False, False, Reserve(path)
         self.on_commit: Callable[[int, float], None] = lambda changes, seconds: None
@@ -97,6 +99,7 @@ class Database:
     async def relieve(self, change: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """`write` for a change that makes room or takes next to none: it is also made while the disk is full."""
         total, outbox = self._connection.total_changes, self._outbox
+        alone, self.alone = self.alone and not self._in_transaction, False
         try:
             if not self._in_transaction:
                 self._begin()
@@ -117,6 +120,8 @@ class Database:
         if changed or self._waiting:
             written = self._loop.create_future()
             self._waiting.append(written)
+            if alone:
+                self.commit()
             try:
                 await written
             except Unavailable:

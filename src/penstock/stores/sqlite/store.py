@@ -76,6 +76,9 @@ class SqliteStore:
     def observe_commits(self, observer: Callable[[int, float], None]) -> None:
         self.database.on_commit = observer
 
+    def expect(self, calls: int) -> None:
+        self.database.alone = calls == 1
+
     def trouble(self) -> str | None:
         return FULL if self.database.disk_full else None
 
