@@ -2,8 +2,8 @@
 
 Changes are applied on the event loop, one after the other, inside one open transaction. The transaction is
 committed, with one fsync, as soon as the loop has run everything that was ready: requests that arrive together share
-the commit, and a lone request never waits for a timer, nor for a turn of the loop. A caller is answered after the commit
-with its change returned.
+the commit, and a lone request never waits for a timer, nor for a turn of the loop. A caller is answered after the
+commit with its change returned.
 
 What can go wrong: a full disk rolls the batch back, everyone in it is told to try again, and the store goes on with
 what makes room, until there is some. Any
