@@ -170,6 +170,8 @@ class Server:
         """Answer everyone who is being served, then leave."""
         self.pages.draining = True
         self.room.close()
+        if self.journal:
+            self.journal.writer.release()
         await self.listener.stop(self.settings.drain_seconds)
         await self.sweeper.stop()
         await self.mover.stop()

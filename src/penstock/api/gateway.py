@@ -13,6 +13,7 @@ import structlog
 from penstock.api.access import Access
 from penstock.api.authorise import Authorise
 from penstock.api.call import Call, Operation, Site
+from penstock.api.journal import note_denied
 from penstock.api.resources import resource_of
 from penstock.aws.http import HttpRequest, HttpResponse, header
 from penstock.aws.wire import NO_ACTION, NoAction, Services, wire_of
@@ -77,6 +78,8 @@ class Gateway:
         except Exception as error:
             refusal = _refusal(error, call)
             call.result = refusal.shape
+            if refusal.shape == "AccessDenied":
+                note_denied(call)
             response = call.wire.refuse(refusal, call.id)
         call.status = response.status
         self._record(call, perf_counter() - call.started)

@@ -3,7 +3,7 @@ are put into words when somebody looks; gauges of queues are read then, too."""
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from operator import add
 
@@ -13,6 +13,7 @@ from prometheus_client.registry import Collector
 
 from penstock.api.call import Site
 from penstock.core.errors import QueueGone
+from penstock.core.journal import Archive, ReaderState, Segment
 from penstock.core.queue import Counts, Queue
 
 SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30)
@@ -67,7 +68,32 @@ class Metrics:
                 depths.append((queue, await site.store.counts(queue.id, now)))
         registry = CollectorRegistry(auto_describe=False)
         registry.register(_Page(self, depths, len(site.room), now))
+        if site.journal:
+            segments, readers = await site.journal.segments(), await site.journal.readers()
+            registry.register(_OfJournal(site.journal, segments, readers))
         return generate_latest(registry)
+
+
+class _OfJournal(Collector):
+    def __init__(self, journal: Archive, segments: Sequence[Segment], readers: Sequence[ReaderState]) -> None:
+        self._journal, self._segments, self._readers = journal, segments, readers
+
+    def collect(self) -> Iterator[Metric]:
+        journal = self._journal
+        yield CounterMetricFamily("penstock_journal_events", "The number of the last event.", value=journal.last)
+        yield CounterMetricFamily(
+            "penstock_journal_segments_forced",
+            "Segments deleted before every registered reader had committed them.",
+            value=journal.forced,
+        )
+        size = sum(segment.size for segment in self._segments)
+        yield GaugeMetricFamily("penstock_journal_bytes", "Bytes of the journal on disk.", value=size)
+        lag = GaugeMetricFamily(
+            "penstock_journal_reader_lag", "Events that a registered reader has not committed.", labels=["reader"]
+        )
+        for state in self._readers:
+            lag.add_metric([state.name], journal.last - state.committed.get(journal.node, 0))
+        yield lag
 
 
 class _Page(Collector):

@@ -10,6 +10,39 @@ class AttributeValue(msgspec.Struct, kw_only=True):
     StringValue: str | None = None
     BinaryValue: bytes | None = None
 
+class CommitJournalReaderRequest(msgspec.Struct, kw_only=True):
+    ReaderName: str
+    Node: str | None = None
+    Seq: int
+
+class JournalReader(msgspec.Struct, kw_only=True):
+    ReaderName: str | None = None
+    RegisteredTimestamp: int | None = None
+    Committed: dict[str, int] | None = None
+    Lag: int | None = None
+
+class JournalSegment(msgspec.Struct, kw_only=True):
+    Node: str | None = None
+    FirstSeq: int | None = None
+    LastSeq: int | None = None
+    Date: str | None = None
+    Bytes: int | None = None
+    Name: str | None = None
+
+class ListJournalReadersRequest(msgspec.Struct, kw_only=True):
+    pass
+
+class ListJournalReadersResult(msgspec.Struct, kw_only=True):
+    Readers: list[JournalReader] | None = None
+
+class ListJournalSegmentsRequest(msgspec.Struct, kw_only=True):
+    pass
+
+class ListJournalSegmentsResult(msgspec.Struct, kw_only=True):
+    Node: str | None = None
+    LastSeq: int | None = None
+    Segments: list[JournalSegment] | None = None
+
 class PeekMessagesRequest(msgspec.Struct, kw_only=True):
     QueueUrl: str
     MaxNumberOfMessages: int | None = None
@@ -25,3 +58,23 @@ class PeekedMessage(msgspec.Struct, kw_only=True):
     MD5OfBody: str | None = None
     Attributes: dict[str, str] | None = None
     MessageAttributes: dict[str, AttributeValue] | None = None
+
+class ReadJournalRequest(msgspec.Struct, kw_only=True):
+    Node: str | None = None
+    FromSeq: int | None = None
+    MaxBytes: int | None = None
+    Queue: str | None = None
+    WaitTimeSeconds: int | None = None
+
+class ReadJournalResult(msgspec.Struct, kw_only=True):
+    Node: str | None = None
+    FirstSeq: int | None = None
+    NextSeq: int | None = None
+    More: bool | None = None
+    Lines: bytes | None = None
+
+class RegisterJournalReaderRequest(msgspec.Struct, kw_only=True):
+    ReaderName: str
+
+class RemoveJournalReaderRequest(msgspec.Struct, kw_only=True):
+    ReaderName: str

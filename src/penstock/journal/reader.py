@@ -78,7 +78,7 @@ class Reader:
                     cursor.push_back(line)
                     break
                 searched += len(line)
-                if queue is None or place_of(line).queue == queue:
+                if queue is None or place_of(line).concerns(queue):
                     lines.append(line)
                     size += len(line)
             self._keep(node, cursor)

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from penstock.core.journal import Segment
+from penstock.core.queue import QueueKey
 from penstock.journal.disk import Disk
 
 CLOSED = re.compile(r"(\d{20})-(\d{20})\.jsonl\.gz")
@@ -28,7 +29,16 @@ class Place(msgspec.Struct):
 
     node: str
     seq: int
-    queue: str | None = None
+    region: str = ""
+    account: str = ""
+    queue: str = ""
+    endpoint: str = ""
+
+    def concerns(self, queue: str) -> bool:
+        """Whether this is about a queue, given by its name or ARN, or about a message on its way there."""
+        if queue.startswith("arn:"):
+            return queue in (self.endpoint, QueueKey(self.region, self.account, self.queue).arn)
+        return queue == self.queue or self.endpoint.endswith(f":{queue}")
 
 
 place_of = msgspec.json.Decoder(Place).decode

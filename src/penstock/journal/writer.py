@@ -63,6 +63,7 @@ class Writer:
         self._day_end = 0
         self._awake = False
         self._working: asyncio.Future[object] | None = None
+        self._closing = False
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
 
     # Taking lines
@@ -232,12 +233,12 @@ class Writer:
             self._disk.close(opened.file)
         self.open, self.behind = None, True
         self.rolled.clear()
-        self._tell()
+        self.release()
 
     # Waiting for events
 
     async def wait(self, seq: int, seconds: float) -> None:
-        if self.last >= seq or seconds <= 0:
+        if self.last >= seq or seconds <= 0 or self._closing:
             return
         entry = (seq, asyncio.get_running_loop().create_future())
         self._waiting.append(entry)
@@ -249,8 +250,13 @@ class Writer:
             if entry in self._waiting:
                 self._waiting.remove(entry)
 
+    def release(self) -> None:
+        """Let nobody wait any longer."""
+        self._closing = True
+        self._tell()
+
     def _tell(self) -> None:
-        for entry in [entry for entry in self._waiting if entry[0] <= self.last or self.open is None]:
+        for entry in [entry for entry in self._waiting if entry[0] <= self.last or self._closing]:
             self._waiting.remove(entry)
             if not entry[1].done():
                 entry[1].set_result(None)

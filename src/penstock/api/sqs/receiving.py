@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from penstock.api.call import Call
+from penstock.api.journal import note_empty_receive
 from penstock.api.sqs.sending import sequence_number
 from penstock.aws import sqs
 from penstock.core import content, naming
@@ -22,8 +23,10 @@ async def receive_message(call: Call, request: sqs.ReceiveMessageRequest) -> sqs
     queue = await call.queue()
     _check(call, queue, request)
     wait = queue.wait_seconds if request.WaitTimeSeconds is None else request.WaitTimeSeconds
+    begun = call.now()
     messages = await _receive(call, queue, request, wait)
     if not messages:
+        note_empty_receive(call, queue, call.now() - begun)
         return sqs.ReceiveMessageResult()
     wanted = {*(request.AttributeNames or ()), *(request.MessageSystemAttributeNames or ())}
     names, key = request.MessageAttributeNames or (), call.site.handle_key

@@ -1,0 +1,197 @@
+"""`penstock journal ACTION`: look at the journal, in its directory or over the network, and check that it is whole."""
+
+import argparse
+import asyncio
+import json
+import sys
+import tempfile
+import time
+from collections import deque
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from penstock.cli.journal_source import source_of
+from penstock.cli.options import add_settings, loaded
+from penstock.cli.parser import CommandError, Parser
+from penstock.config import Settings, database_path
+
+PLACE = ("data", "store", "journal_directory")
+SCANNED = 100_000
+"""How many events back the last ones of a queue are looked for."""
+TOLD_FIRST = ("ts_ms", "seq", "event", "region", "account", "queue", "message_id", "node")
+
+
+def build(parser: Parser) -> None:
+    parser.usage = f"{parser.prog} ACTION [options]"
+    parser.description = (
+        "Look at the journal: every acknowledged change, one event each. The files in the data directory are read, of\n"
+        "a server that runs or not; with --endpoint-url the server is asked, as its root account."
+    )
+    parser.examples += [
+        "penstock journal tail --queue orders --follow",
+        "penstock journal verify --data /var/lib/penstock",
+    ]
+    actions = parser.add_subparsers(metavar="ACTION", required=True, title="actions", prog=parser.prog)
+    for name, summary, run, examples in (
+        ("tail", "Show the last events, and go on with those that come.", tail, TAIL_EXAMPLES),
+        ("segments", "List the files of the journal.", segments, ["penstock journal segments --json"]),
+        ("readers", "List the registered readers and how far each is.", readers, ["penstock journal readers"]),
+        ("verify", "Check that the journal is whole and agrees with the store.", verify, ["penstock journal verify"]),
+    ):
+        child = actions.add_parser(name, help=summary, description=summary)
+        child.examples = examples
+        if name == "tail":
+            _add_tail(child)
+        if name != "verify":
+            child.add_argument("--json", action="store_true", help="print JSON, one line each")
+            _add_remote(child)
+        add_settings(child, PLACE)
+        child.set_defaults(run=run)
+
+
+TAIL_EXAMPLES = [
+    "penstock journal tail -n 50",
+    "penstock journal tail --queue orders --follow",
+    "penstock journal tail --from 1 --json > events.jsonl",
+]
+
+
+def _add_tail(parser: Parser) -> None:
+    parser.add_argument("--queue", metavar="QUEUE", help="only events of this queue, given by its name or ARN")
+    parser.add_argument("-n", dest="number", metavar="N", type=_count, default=10, help="how many (default: 10)")
+    parser.add_argument(
+        "--from", dest="since", metavar="SEQ", type=_count, help="all from this number on, not the last"
+    )
+    parser.add_argument("--follow", action="store_true", help="go on until Ctrl-C with the events that come")
+    parser.add_argument("--node", metavar="NODE", help="another node than the one being written")
+
+
+def _add_remote(parser: Parser) -> None:
+    group = parser.add_argument_group("connection")
+    group.add_argument("--endpoint-url", metavar="URL", help="ask this server, instead of reading files")
+    group.add_argument("--region", metavar="REGION", default=argparse.SUPPRESS, help="the region to sign for")
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError("give a whole number, 1 or more")
+    return int(text)
+
+
+def tail(arguments: argparse.Namespace) -> int:
+    source = source_of(arguments, loaded(arguments).settings)
+    node, last = source.newest(arguments.node)
+    back = SCANNED if arguments.queue else arguments.number
+    seq = arguments.since or max(1, last - back + 1)
+    latest: deque[bytes] = deque(maxlen=None if arguments.since else arguments.number)
+    more = True
+    while more or arguments.follow:
+        chunk = source.read(node, seq, arguments.queue, wait=not more)
+        latest += chunk.lines.splitlines()
+        seq, more = chunk.next, chunk.more
+        if arguments.since or not more:
+            for line in latest:
+                print(_shown(line, arguments.json))
+            sys.stdout.flush()
+            latest.clear()
+    return 0
+
+
+def _shown(line: bytes, as_json: bool) -> str:
+    if as_json:
+        return line.decode()
+    event: dict[str, Any] = json.loads(line)
+    at = datetime.fromtimestamp(event["ts_ms"] / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+    rest = " ".join(f"{name}={json.dumps(event[name], ensure_ascii=True)}" for name in event if name not in TOLD_FIRST)
+    place = f"{event['account']}/{event.get('queue', '')}"
+    return f"{at}Z {event['seq']:>10} {event['event']:<18} {place} {event.get('message_id', '-')} {rest}".rstrip()
+
+
+def segments(arguments: argparse.Namespace) -> int:
+    rows = source_of(arguments, loaded(arguments).settings).segments()
+    _print(rows, arguments.json, "There is no segment yet.")
+    return 0
+
+
+def readers(arguments: argparse.Namespace) -> int:
+    rows = source_of(arguments, loaded(arguments).settings).readers()
+    _print(rows, arguments.json, "There is no registered reader.")
+    return 0
+
+
+def _print(rows: list[dict[str, Any]], as_json: bool, nothing: str) -> None:
+    if as_json:
+        for row in rows:
+            print(json.dumps(row))
+        return
+    if not rows:
+        print(nothing)
+        return
+    names = list(rows[0])
+    cells = [[name.upper() for name in names], *([_cell(row[name]) for name in names] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for line in cells:
+        print("  ".join(f"{cell:{width}}" for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={number}" for name, number in value.items()) or "-"
+    return "-" if value is None else str(value)
+
+
+def verify(arguments: argparse.Namespace) -> int:
+    settings = loaded(arguments).settings
+    from penstock.journal.segments import Segments
+    from penstock.journal.verification import Verification
+
+    assert settings.journal_directory is not None, "the settings fill it in"
+    directory, started = settings.journal_directory, time.monotonic()
+    if not directory.is_dir():
+        raise CommandError(f"there is no journal at {directory}; name the server's directory with --data")
+    files = Segments(directory)
+    verification = Verification(files)
+    report = verification.report
+    own = _verify_store(settings, verification)
+    for node in files.nodes():
+        if node != own:
+            verification.files(node)
+    for problem in report.problems:
+        print(problem)
+    print(
+        f"{report.events:,} events in {report.segments:,} segments of {report.nodes} nodes, "
+        f"{report.queues:,} queues compared with the store, in {time.monotonic() - started:.1f} seconds: "
+        f"{f'{len(report.problems)} problems' if report.problems else 'all is well'}."
+    )
+    return 1 if report.problems else 0
+
+
+def _verify_store(settings: Settings, verification: Any) -> str:
+    """Compare with the embedded store: itself if no server has it, else a copy. The node that is the store's."""
+    path = database_path(settings)
+    if path is None or not path.exists():
+        print("There is no embedded store here to compare with: only the files are checked.")
+        return ""
+    from penstock.core.store import StoreError
+    from penstock.stores.sqlite import SqliteStore
+    from penstock.stores.sqlite.database import copy, locked
+
+    async def compare(database: Path) -> str:
+        from penstock.journal.keeping import NODE
+
+        store = SqliteStore(database)
+        await store.open()
+        try:
+            await verification.store(store)
+            return (await store.keep(NODE, b"")).decode()
+        finally:
+            await store.close()
+
+    try:
+        locked(path).close()
+    except StoreError:
+        with tempfile.TemporaryDirectory(prefix="penstock-verify-", dir=path.parent) as folder:
+            copy(path, Path(folder) / path.name)
+            return asyncio.run(compare(Path(folder) / path.name))
+    return asyncio.run(compare(path))
