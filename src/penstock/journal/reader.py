@@ -106,9 +106,10 @@ class Reader:
         return self._found(node, max(cursor.seq, after.first))
 
     def _keep(self, node: str, cursor: Cursor) -> None:
-        self._kept[node, cursor.seq] = cursor
-        if len(self._kept) > CURSORS:
-            self._kept.pop(next(iter(self._kept))).close()
+        place = node, cursor.seq
+        if place in self._kept or len(self._kept) == CURSORS:
+            self._kept.pop(place if place in self._kept else next(iter(self._kept))).close()
+        self._kept[place] = cursor
 
     def close(self) -> None:
         while self._kept:
