@@ -5,6 +5,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -166,3 +167,12 @@ def test_a_bad_backup_changes_nothing(
     assert expected in done.stderr
     assert done.stderr.count("\n") == 1
     assert contents(folder / "data") == before
+
+
+def test_a_restored_store_is_another_node_of_the_journal(backup: Path, penstock: Run, tmp_path: Path) -> None:
+    with closing(apsw.Connection(str(backup))) as database:
+        database.execute("INSERT OR REPLACE INTO keepsake VALUES ('journal-node', x'61')")
+    restored = tmp_path / "elsewhere"
+    assert penstock("restore", backup, "--data", restored).returncode == 0
+    with closing(apsw.Connection(str(restored / "penstock.db"))) as database:
+        assert database.execute("SELECT count(*) FROM keepsake WHERE name='journal-node'").get == 0

@@ -18,6 +18,7 @@ from penstock.cli.backup import PLACE, embedded, size
 from penstock.cli.options import add_settings, loaded
 from penstock.cli.parser import CommandError, Parser
 from penstock.core.store import StoreError
+from penstock.journal.keeping import NODE
 from penstock.stores.sqlite.database import MIGRATIONS, locked
 
 COMPANIONS = ("", "-wal", "-shm")
@@ -73,6 +74,7 @@ def _checked_copy(source: Path, partial: Path) -> Iterator[Path]:
             os.fsync(file.fileno())
         if problem := _problem(partial):
             raise CommandError(f"{source} {problem}; nothing was changed")
+        _become_another_node(partial)
         yield partial
     finally:
         for companion in COMPANIONS:
@@ -96,6 +98,15 @@ def _problem(path: Path) -> str:
         return "is not a database of Penstock"
     except apsw.Error as error:
         return f"is damaged ({error})"
+
+
+def _become_another_node(path: Path) -> None:
+    """What happened since the backup is in the journal under the old node's name: the same numbers must not be given
+    again to other events."""
+    with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as database:
+        database.execute("DELETE FROM keepsake WHERE name=?", (NODE,))
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
 
 
 def _put_aside(target: Path) -> Path:
