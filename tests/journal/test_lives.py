@@ -1,6 +1,7 @@
 """The journal over many lives: whatever happens to the process or the machine, files and store agree afterwards."""
 
 import contextlib
+import shutil
 from pathlib import Path
 
 import pytest
@@ -204,3 +205,23 @@ async def test_a_journal_whose_files_were_deleted_goes_on_with_its_numbers(tmp_p
     await desk.begin()
     await desk.send("b")
     assert desk.written() == desk.lines[-1:]
+
+
+async def test_a_journal_whose_directory_is_removed_under_it_goes_on(tmp_path: Path) -> None:
+    desk = Desk(tmp_path / "journal")
+    await desk.begin()
+    await desk.send("a")
+    await desk.tick()
+    shutil.rmtree(tmp_path / "journal")
+    await desk.tick(61)
+    await desk.send("b")
+    await desk.tick(61)
+    written = desk.written()
+    assert any(b'"id-b"' in line for line in written)
+    assert written == desk.lines[-len(written) :]
+
+
+async def test_a_directory_that_cannot_be_written_is_noticed_at_the_start(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="file"):
+        await Desk(tmp_path / "file" / "journal").begin()

@@ -135,3 +135,8 @@ def test_flags_that_point_to_nothing_are_refused(tmp_path: Path, words: tuple[st
     done = run(tmp_path, "serve", *words)
     assert done.returncode == 1
     assert f"flag {words[0]}" in done.stderr
+
+
+def test_a_journal_that_cannot_be_written_stops_the_start(tmp_path: Path) -> None:
+    said = refusal(tmp_path, store="memory://", journal_directory="/proc/nowhere/journal")
+    assert said == ["penstock: /proc/nowhere: No such file or directory"]

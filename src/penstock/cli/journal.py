@@ -14,6 +14,7 @@ from typing import Any
 from penstock.cli.journal_source import source_of
 from penstock.cli.options import add_settings, loaded
 from penstock.cli.parser import CommandError, Parser
+from penstock.cli.peek import harmless
 from penstock.config import Settings, database_path
 
 PLACE = ("data", "store", "journal_directory")
@@ -103,9 +104,13 @@ def _shown(line: bytes, as_json: bool) -> str:
         return line.decode()
     event: dict[str, Any] = json.loads(line)
     at = datetime.fromtimestamp(event["ts_ms"] / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
-    rest = " ".join(f"{name}={json.dumps(event[name], ensure_ascii=True)}" for name in event if name not in TOLD_FIRST)
+    rest = " ".join(f"{name}={_value(value)}" for name, value in event.items() if name not in TOLD_FIRST)
     place = f"{event['account']}/{event.get('queue', '')}"
     return f"{at}Z {event['seq']:>10} {event['event']:<18} {place} {event.get('message_id', '-')} {rest}".rstrip()
+
+
+def _value(value: object) -> str:
+    return harmless(json.dumps(value, ensure_ascii=False))
 
 
 def segments(arguments: argparse.Namespace) -> int:
@@ -160,11 +165,15 @@ def verify(arguments: argparse.Namespace) -> int:
     for problem in report.problems:
         print(problem)
     print(
-        f"{report.events:,} events in {report.segments:,} segments of {report.nodes} nodes, "
-        f"{report.queues:,} queues compared with the store, in {time.monotonic() - started:.1f} seconds: "
-        f"{f'{len(report.problems)} problems' if report.problems else 'all is well'}."
+        f"{_many(report.events, 'event')} in {_many(report.segments, 'segment')} of {_many(report.nodes, 'node')}, "
+        f"{_many(report.queues, 'queue')} compared with the store, in {time.monotonic() - started:.1f} seconds: "
+        f"{_many(len(report.problems), 'problem') if report.problems else 'all is well'}."
     )
     return 1 if report.problems else 0
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _verify_store(settings: Settings, verification: Any) -> str:

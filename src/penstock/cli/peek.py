@@ -61,10 +61,10 @@ def table(messages: Sequence[dict[str, Any]], width: int) -> Iterator[str]:
 def _row(message: dict[str, Any]) -> tuple[str, str, str, str, str]:
     attributes = message.get("Attributes", {})
     sent = datetime.fromtimestamp(int(attributes["SentTimestamp"]) / 1000, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
-    group = _harmless(attributes.get("MessageGroupId", ""))
-    return message["MessageId"], sent, attributes["ApproximateReceiveCount"], group, _harmless(message["Body"])
+    group = harmless(attributes.get("MessageGroupId", ""))
+    return message["MessageId"], sent, attributes["ApproximateReceiveCount"], group, harmless(message["Body"])
 
 
-def _harmless(text: str) -> str:
+def harmless(text: str) -> str:
     """On one line, and nothing in it that a terminal would obey."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

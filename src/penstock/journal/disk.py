@@ -3,6 +3,7 @@
 It refuses to know what is in the files.
 """
 
+import errno
 import gzip
 import os
 import shutil
@@ -13,10 +14,21 @@ COMPRESSION = 3
 
 
 class Disk:
+    def prepare(self, directory: Path) -> None:
+        """Fails at once where nothing could be written later."""
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not os.access(directory, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, "the journal cannot be written here", str(directory))
+
     def create(self, path: Path) -> int:
         """A new or existing file to append to, readable by its owner alone."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            return os.open(path, flags, 0o600)
+        except FileNotFoundError:  # retention found the folder empty, and removed it
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return os.open(path, flags, 0o600)
 
     def write(self, file: int, lines: bytes) -> None:
         written = os.write(file, lines)

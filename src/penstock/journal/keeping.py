@@ -66,12 +66,13 @@ class JournalOfServer:
         self.files = segments or Segments(keeping.directory)
         self._reader, self._readers = Reader(self.files), Readers(keeping.directory, self.files.disk)
         self._retention = Retention(self.files, self._readers, keeping.keep_days, keeping.keep_bytes)
-        self._lock = asyncio.Lock()
+        self._lock, self._reading = asyncio.Lock(), asyncio.Lock()
         self.forced, self._noted = 0, False
         self.wake: Callable[[], None] = lambda: None
 
     async def start(self) -> None:
         """Once the store is open, and before anything is changed in it."""
+        self.files.disk.prepare(self.files.directory)
         self.node, fresh = await self._identity()
         self.writer = Writer(
             self.files, self.node, self._clock, self.keeping.segment_bytes, lambda: self.wake(), self.on_fatal
@@ -139,7 +140,8 @@ class JournalOfServer:
         return await asyncio.to_thread(lambda: [s for node in self.files.nodes() for s in self.files.all(node)])
 
     async def read(self, node: str, seq: int, most: int, queue: str | None = None) -> Chunk:
-        return await asyncio.to_thread(self._reader.read, node, seq, most, queue)
+        async with self._reading:  # one thread at most, so that readers cannot keep the writer from one
+            return await asyncio.to_thread(self._reader.read, node, seq, most, queue)
 
     async def wait(self, seq: int, seconds: float) -> None:
         await self.writer.wait(seq, seconds)

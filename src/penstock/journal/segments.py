@@ -7,6 +7,7 @@ Numbers have twenty digits, so names sort as numbers do. Spark and its kin pass 
 (UTC) is the day on which the segment was opened. This file refuses to know what a line says, but for node and number.
 """
 
+import contextlib
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -102,10 +103,9 @@ class Segments:
 
     def remove(self, segment: Segment) -> None:
         self.disk.remove(segment.path)
-        for folder in (segment.path.parent, segment.path.parent.parent):
-            if any(folder.iterdir()):
-                break
-            folder.rmdir()
+        with contextlib.suppress(OSError):  # there are others in it
+            segment.path.parent.rmdir()
+            segment.path.parent.parent.rmdir()
 
 
 def sound_part(path: Path, node: str, first: int, limit: int) -> tuple[int, int]:

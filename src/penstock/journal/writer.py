@@ -182,7 +182,10 @@ class Writer:
     async def publish(self) -> None:
         while self.rolled:
             opened = self.rolled[0]
-            await self._in_thread(self._segments.publish, opened.path, opened.last)
+            try:
+                await self._in_thread(self._segments.publish, opened.path, opened.last)
+            except FileNotFoundError:
+                log.error("a segment was deleted before it was published", path=str(opened.path))
             self._disk.close(opened.file)
             del self.rolled[0]
 
