@@ -44,6 +44,11 @@ def bodies(server: Server) -> list[str]:
     return [message["Body"] for message in server.client("penstock").peek_messages(QueueUrl="kept")["Messages"]]
 
 
+def rows(database: Path) -> list[list[tuple[object, ...]]]:
+    with closing(apsw.Connection(str(database))) as connection:
+        return [connection.execute(f"SELECT * FROM {table}").fetchall() for table in ("queue", "message")]
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
 
@@ -94,7 +99,7 @@ def test_a_database_that_is_there_is_only_moved_aside_when_told_to(backup: Path,
     (aside,) = (folder / "data").glob("penstock-*.db")
     assert aside.name in done.stdout
     assert aside.read_bytes() == old
-    assert (folder / "data" / "penstock.db").read_bytes() == backup.read_bytes()
+    assert rows(folder / "data" / "penstock.db") == rows(backup)
 
 
 def test_a_log_that_was_left_behind_is_never_played_into_a_restored_database(

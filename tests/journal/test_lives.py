@@ -225,3 +225,15 @@ async def test_a_directory_that_cannot_be_written_is_noticed_at_the_start(tmp_pa
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="file"):
         await Desk(tmp_path / "file" / "journal").begin()
+
+
+async def test_a_node_that_was_killed_before_its_baseline_was_written_is_given_up(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    await desk.send("from before there was a journal")
+    with pytest.raises(Killed):
+        await desk.begin(DyingDisk(1, "after"))
+    given_up = desk.journal.node
+    desk.lines.clear()
+    await check(desk)
+    assert desk.journal.node != given_up
+    assert b'"reason":"baseline"' in desk.written()[0]

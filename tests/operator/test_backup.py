@@ -1,5 +1,6 @@
 """A backup is taken while messages keep coming, and what was acknowledged before it is in it, without a gap."""
 
+import json
 import threading
 from pathlib import Path
 
@@ -42,3 +43,26 @@ def test_a_backup_while_messages_keep_coming_has_everything_up_to_a_moment(start
     (message,) = restored.client().receive_message(QueueUrl="busy")["Messages"]
     assert message["Body"] == "0"
     assert restored.stop() == 0
+
+
+def test_a_restored_server_s_journal_is_another_node_s_and_both_are_whole(start: Start, tmp_path: Path) -> None:
+    server = start()
+    sqs = server.client()
+    sqs.create_queue(QueueName="orders")
+    sqs.send_message(QueueUrl="orders", MessageBody="before")
+    assert run(tmp_path, "backup", "copy.db").returncode == 0
+    sqs.send_message(QueueUrl="orders", MessageBody="after")
+    first = server.client("penstock").list_journal_segments()["Node"]
+    assert server.stop() == 0
+
+    assert run(tmp_path, "restore", "copy.db", "--force").returncode == 0
+    server.start()
+    sqs = server.client()
+    sqs.send_message(QueueUrl="orders", MessageBody="since")
+    reply = server.client("penstock").read_journal()
+    events = [json.loads(line) for line in reply["Lines"].splitlines()]
+    assert reply["Node"] != first
+    assert [(e["event"], e.get("count"), e.get("reason")) for e in events[:1]] == [("GAUGE", 1, "baseline")]
+    assert server.stop() == 0
+    done = run(tmp_path, "journal", "verify")
+    assert (done.returncode, "of 2 nodes, 1 queue compared" in done.stdout) == (0, True), done.stdout

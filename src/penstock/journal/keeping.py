@@ -73,27 +73,27 @@ class JournalOfServer:
     async def start(self) -> None:
         """Once the store is open, and before anything is changed in it."""
         self.files.disk.prepare(self.files.directory)
-        self.node, fresh = await self._identity()
+        kept = await self._kept_node()
+        self.node = kept or secrets.token_hex(6)
         self.writer = Writer(
             self.files, self.node, self._clock, self.keeping.segment_bytes, lambda: self.wake(), self.on_fatal
         )
-        if fresh:
-            self._store.published(self._store.journal_seq())  # what is in the outbox is another node's
-        await self.writer.start(self._store, fresh)
+        await self.writer.start(self._store, fresh=not kept)
         self._store.attach_journal(self)
-        if fresh:
-            await self._baseline()
-
-    async def _identity(self) -> tuple[str, bool]:
-        made = secrets.token_hex(6).encode()
-        kept = await self._store.keep(NODE, made)
-        ahead = self.files.closed(kept.decode())[-1:] if kept else []
-        if ahead and ahead[0].last > self._store.journal_seq():
-            log.warning("the store is older than its journal: going on as another node", node=kept.decode())
-            kept = b""
         if not kept:
-            await self._store.put(NODE, made)
-        return (kept or made).decode(), kept in (b"", made)
+            # Killed before it is kept, this node ends here, and the next start begins another.
+            self._store.published(self._store.journal_seq())  # what is in the outbox is another node's
+            await self._baseline()
+            await self._store.put(NODE, self.node.encode())
+
+    async def _kept_node(self) -> str:
+        """The node whose history goes on; nothing if it does not."""
+        node = (await self._store.keep(NODE, b"")).decode()
+        newest = self.files.closed(node)[-1:] if node else []
+        if newest and newest[0].last > self._store.journal_seq():
+            log.warning("the store is older than its journal: going on as another node", node=node)
+            return ""
+        return node
 
     async def _baseline(self) -> None:
         queues = [queue.id for queue in await self._store.all_queues()]
