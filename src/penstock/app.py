@@ -136,9 +136,6 @@ class Server:
 
     async def _start_journal(self) -> None:
         settings = self.settings
-        if settings.journal == "off" or not self.store.capabilities.journal:
-            await without_journal(self.store)
-            return
         assert settings.journal_directory is not None, "the settings fill it in"
         keeping = Keeping(
             settings.journal_directory,
@@ -148,7 +145,11 @@ class Server:
             settings.journal_keep_days,
             settings.journal_keep_bytes,
         )
-        self.journal = JournalOfServer(self.store, self.clock, keeping)
+        journal = JournalOfServer(self.store, self.clock, keeping)
+        if settings.journal == "off" or not self.store.capabilities.journal:
+            await without_journal(journal, self.store)
+            return
+        self.journal = journal
         await self.journal.start()
         self.keeper = Loop(JournalKeeper(self.journal, self.store), self.clock)
         self.journal.wake = lambda: self.keeper.expect(self.clock.now() + SYNC_EVERY_MS)

@@ -180,4 +180,4 @@ def test_a_restored_store_is_another_node_of_the_journal(backup: Path, penstock:
     restored = tmp_path / "elsewhere"
     assert penstock("restore", backup, "--data", restored).returncode == 0
     with closing(apsw.Connection(str(restored / "penstock.db"))) as database:
-        assert database.execute("SELECT count(*) FROM keepsake WHERE name='journal-node'").get == 0
+        assert database.execute("SELECT value FROM keepsake WHERE name='journal-node'").get == b"-a"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from penstock.journal.disk import Disk
-from penstock.journal.keeping import NODE, without_journal
+from penstock.journal.keeping import NODE, JournalOfServer, without_journal
 
 from .desk import Desk, DyingDisk, Fatal, ForgetfulDisk, FullDisk, Killed
 
@@ -157,7 +157,8 @@ async def test_a_server_without_a_journal_makes_the_next_one_another_node_s(tmp_
     again = await desk.begin()
     assert again.node == first.node
     await again.stop()
-    await without_journal(desk.store)
+    await without_journal(again, desk.store)
+    assert [name.startswith("_open") for name in desk.files] == [False], "what it left open was not published"
     third = await desk.begin()
     assert third.node != first.node
     [baseline] = desk.written()
@@ -237,3 +238,31 @@ async def test_a_node_that_was_killed_before_its_baseline_was_written_is_given_u
     await check(desk)
     assert desk.journal.node != given_up
     assert b'"reason":"baseline"' in desk.written()[0]
+
+
+async def test_the_last_events_before_the_journal_is_switched_off_are_not_lost(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    with pytest.raises(Killed):
+        await live(desk, DyingDisk(30, "torn"))
+    journal = await _not_started(desk)
+    await without_journal(journal, desk.store)
+    assert desk.written() == desk.lines
+    assert not desk.find("_*")
+
+
+async def test_a_restored_store_leaves_the_old_node_whole_and_published(tmp_path: Path) -> None:
+    """The backup knew two events less than the open segment has."""
+    desk = Desk(tmp_path)
+    first = await desk.begin()
+    await desk.send("a")
+    await first.stop()
+    restored = Desk(tmp_path)
+    await restored.store.put(NODE, f"-{first.node}".encode())
+    second = await restored.begin()
+    assert second.node != first.node
+    assert restored.written(first.node) == desk.lines
+    assert [path.name[0] for path in restored.find("*") if first.node in str(path)] == ["0"]
+
+
+async def _not_started(desk: Desk) -> JournalOfServer:
+    return JournalOfServer(desk.store, desk.clock, desk.journal.keeping)

@@ -18,7 +18,7 @@ from penstock.cli.backup import PLACE, embedded, size
 from penstock.cli.options import add_settings, loaded
 from penstock.cli.parser import CommandError, Parser
 from penstock.core.store import StoreError
-from penstock.journal.keeping import NODE
+from penstock.journal.keeping import ENDED, NODE
 from penstock.stores.sqlite.database import MIGRATIONS, locked
 
 COMPANIONS = ("", "-wal", "-shm")
@@ -104,7 +104,10 @@ def _become_another_node(path: Path) -> None:
     """What happened since the backup is in the journal under the old node's name: the same numbers must not be given
     again to other events."""
     with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as database:
-        database.execute("DELETE FROM keepsake WHERE name=?", (NODE,))
+        node: bytes = database.execute("SELECT value FROM keepsake WHERE name=?", (NODE,)).get or b""
+        if node:
+            ended = ENDED.encode() + node.removeprefix(ENDED.encode())
+            database.execute("UPDATE keepsake SET value=? WHERE name=?", (ended, NODE))
     with path.open("rb+") as file:
         os.fsync(file.fileno())
 

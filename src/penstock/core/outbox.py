@@ -21,29 +21,31 @@ _encode_lines = msgspec.json.Encoder().encode_lines
 class Outbox:
     """`on` is false while no journal is attached: then every method returns at once, and callers may skip the call."""
 
-    __slots__ = ("_committed", "_events", "_node", "level", "on", "seq")
+    __slots__ = ("_committed", "_events", "_node", "_taken", "level", "on", "seq")
 
     def __init__(self) -> None:
-        self.on, self.level, self.seq, self._committed, self._node = False, OFF, 0, 0, ""
+        self.on, self.level, self._node = False, OFF, ""
+        self.seq = self._committed = self._taken = 0
         self._events: list[Event] = []
 
     def attach(self, node: str, level: int, seq: int) -> None:
         """Make events from now on. `seq` is the last number that was committed, 0 if none was."""
         self.on, self.level, self._node = level != OFF, level, node
-        self.seq = self._committed = seq
+        self.seq = self._committed = self._taken = seq
         self._events.clear()
 
     def take(self) -> Batch | None:
         """What is to be committed now, if anything; it counts as committed unless `forget` is called."""
         if not self._events:
             return None
-        first = self.seq - len(self._events) + 1
+        first, self._taken = self.seq - len(self._events) + 1, self.seq
         lines = _encode_lines(self._events)
         self._events.clear()
         return first, self.seq, lines
 
     def committed(self) -> None:
-        self._committed = self.seq
+        """What was taken is durable."""
+        self._committed = self._taken
 
     def forget(self) -> None:
         """The transaction was rolled back: its numbers are given again."""

@@ -21,12 +21,15 @@ from penstock.core.store import Store
 from penstock.journal.reader import Reader
 from penstock.journal.readers import Readers
 from penstock.journal.retention import Retention
-from penstock.journal.segments import Segments
+from penstock.journal.segments import FOREVER, Segments
 from penstock.journal.writer import Writer
 
 log = structlog.get_logger("penstock")
 
 NODE = "journal-node"
+"""Under which name the store keeps the node."""
+ENDED = "-"
+"""Before the name of a node that a restored store must not go on with."""
 QUEUES_AT_ONCE = 100
 
 
@@ -73,12 +76,16 @@ class JournalOfServer:
     async def start(self) -> None:
         """Once the store is open, and before anything is changed in it."""
         self.files.disk.prepare(self.files.directory)
-        kept = await self._kept_node()
+        kept = (await self._store.keep(NODE, b"")).decode()
+        if kept and (kept.startswith(ENDED) or self._is_ahead(kept)):
+            await self.end(kept)
+            kept = ""
         self.node = kept or secrets.token_hex(6)
-        self.writer = Writer(
-            self.files, self.node, self._clock, self.keeping.segment_bytes, lambda: self.wake(), self.on_fatal
-        )
-        await self.writer.start(self._store, fresh=not kept)
+        self.writer = self._writer(self.node)
+        if kept:
+            await self.writer.start(self._store, self._store.journal_seq())
+        else:
+            self.writer.begin(self._store.journal_seq())
         self._store.attach_journal(self)
         if not kept:
             # Killed before it is kept, this node ends here, and the next start begins another.
@@ -86,14 +93,24 @@ class JournalOfServer:
             await self._baseline()
             await self._store.put(NODE, self.node.encode())
 
-    async def _kept_node(self) -> str:
-        """The node whose history goes on; nothing if it does not."""
-        node = (await self._store.keep(NODE, b"")).decode()
-        newest = self.files.closed(node)[-1:] if node else []
+    def _is_ahead(self, node: str) -> bool:
+        """Whether the journal has what the store does not know: then the store is an old one, put back by hand."""
+        newest = self.files.closed(node)[-1:]
         if newest and newest[0].last > self._store.journal_seq():
             log.warning("the store is older than its journal: going on as another node", node=node)
-            return ""
-        return node
+            return True
+        return False
+
+    async def end(self, kept: str) -> None:
+        """Write out the last events of a node that nobody goes on with, and publish what it left open."""
+        writer = self._writer(kept.removeprefix(ENDED))
+        await writer.start(self._store, FOREVER)
+        writer.roll()
+        await writer.publish()
+
+    def _writer(self, node: str) -> Writer:
+        size = self.keeping.segment_bytes
+        return Writer(self.files, node, self._clock, size, lambda: self.wake(), self.on_fatal)
 
     async def _baseline(self) -> None:
         queues = [queue.id for queue in await self._store.all_queues()]
@@ -167,7 +184,8 @@ class JournalOfServer:
         self.forced += removed.forced
 
 
-async def without_journal(store: Store) -> None:
+async def without_journal(journal: JournalOfServer, store: Store) -> None:
     """The server runs with the journal off: what happens now is in no journal, so a later one is another node's."""
-    if store.capabilities.journal and await store.keep(NODE, b""):
+    if store.capabilities.journal and (kept := (await store.keep(NODE, b"")).decode()):
+        await journal.end(kept)
         await store.put(NODE, b"")

@@ -14,7 +14,7 @@ import msgspec
 from penstock.core.journal import OFF, Event, Segment
 from penstock.core.store import Store
 from penstock.journal.balance import Balance
-from penstock.journal.keeping import NODE
+from penstock.journal.keeping import ENDED, NODE
 from penstock.journal.segments import FOREVER, Segments
 
 BATCHES_AT_ONCE = 1000
@@ -87,7 +87,7 @@ class Verification:
     async def store(self, store: Store) -> None:
         """The files of the store's own node, and what the store still holds for it, against the store's counters."""
         node, last = (await store.keep(NODE, b"")).decode(), store.journal_seq()
-        if not node:
+        if not node or node.startswith(ENDED):
             return
         balance, reached = self.files(node, last)
         while batches := await store.outbox_after(reached, BATCHES_AT_ONCE):

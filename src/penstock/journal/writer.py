@@ -191,16 +191,17 @@ class Writer:
 
     # Starting
 
-    async def start(self, store: Store, fresh: bool) -> None:
-        """Go on where the last life ended: what is there and good is kept, the rest comes from the outbox. A fresh node
-        has no earlier life."""
-        if fresh:
-            self.last, self.behind = store.journal_seq(), False
-            return
+    def begin(self, after: int) -> None:
+        """A node without an earlier life."""
+        self.last, self.behind = after, False
+
+    async def start(self, store: Store, limit: int) -> None:
+        """Go on where the last life ended: what is there and good, up to the last number that the store knows, is kept;
+        the rest comes from the outbox."""
         for path in self._segments.leftovers(self._node):
             self._disk.remove(path)
         closed = self._segments.closed(self._node)
-        self.last, limit = closed[-1].last if closed else 0, store.journal_seq()
+        self.last = closed[-1].last if closed else 0
         for segment in self._segments.open(self._node):
             if self.last and segment.first != self.last + 1 and await self._in_outbox(store):
                 self._disk.remove(segment.path)
