@@ -20,8 +20,11 @@ class Reserve:
         """Set the room aside, if there is so much."""
         if not self.kept:
             try:
-                with self._path.open("wb") as file:
-                    os.posix_fallocate(file.fileno(), 0, RESERVED_BYTES)
+                file = os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o600)
+                try:
+                    os.posix_fallocate(file, 0, RESERVED_BYTES)
+                finally:
+                    os.close(file)
                 self.kept = True
             except OSError:
                 self.give_up()
