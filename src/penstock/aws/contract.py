@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args, get_origin
 
 import botocore.session
 import msgspec
@@ -67,6 +67,15 @@ class Operation:
     decoder: msgspec.json.Decoder[Any]
     required: int
     """How many members a request must have at least."""
+    entries: tuple[tuple[str, int], ...]
+    """Its members that are lists of structures, and how many members each of those must have at least."""
+
+    def fewest_keys(self, request: msgspec.Struct) -> int:
+        """How many keys the JSON of this request had at least."""
+        keys = self.required
+        for name, required in self.entries:
+            keys += len(getattr(request, name) or ()) * required
+        return keys
 
 
 @dataclass(frozen=True)
@@ -131,7 +140,8 @@ def compile_model(name: str, model: Model) -> Service:
             output_shape=output.get("shape"),
             result_wrapper=output.get("resultWrapper", f"{operation_name}Result"),
             decoder=msgspec.json.Decoder(input_type),
-            required=sum(field.required for field in msgspec.structs.fields(input_type)),
+            required=_required(input_type),
+            entries=tuple(_entries(input_type)),
         )
     metadata = model["metadata"]
     version = metadata["apiVersion"]
@@ -149,6 +159,18 @@ def compile_model(name: str, model: Model) -> Service:
 
 
 _NOTHING = msgspec.defstruct("Nothing", [])
+
+
+def _required(structure: type[msgspec.Struct]) -> int:
+    return sum(field.required for field in msgspec.structs.fields(structure))
+
+
+def _entries(structure: type[msgspec.Struct]) -> Iterator[tuple[str, int]]:
+    for field in msgspec.structs.fields(structure):
+        for kind in get_args(field.type) if get_origin(field.type) is not list else (field.type,):
+            element = get_args(kind)[0] if get_origin(kind) is list else None
+            if isinstance(element, type) and issubclass(element, msgspec.Struct):
+                yield field.name, _required(element)
 
 
 class _Types:

@@ -42,7 +42,7 @@ def decode(service: Service, operation: Operation, body: bytes) -> Any:
     # A key is a name in quotes and then a colon, maybe after blanks. Where the bytes hold no more of them than the keys
     # that must be there, or that were decoded, none was swallowed: a cheap look that is never wrong when it says so.
     keys = body.count(b'":') + body.count(b'" :') + body.count(b'"\n') + body.count(b'"\t')
-    if keys > operation.required and keys > _keys(request):
+    if keys > operation.fewest_keys(request) and keys > _keys(request):
         _refuse_repeats(body)
     return request
 

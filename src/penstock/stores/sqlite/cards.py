@@ -11,7 +11,10 @@ from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.packing import checksum, packed, unpacked
 
 CARRIED_BYTES = 2000
-COLUMNS = "number, enqueued, state, place, due, grp, size, receives, first_received, received, id, checksum, content"
+_CHANGING = "number, enqueued, state, place, due, grp, size, receives, first_received, received, id, checksum"
+COLUMNS = f"{_CHANGING}, content"
+WITHOUT_CONTENT = f"{_CHANGING}, CASE WHEN content IS NOT NULL THEN x'' END"
+"""For those who need to know only whether the content is in the row."""
 
 
 class Card(NamedTuple):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from penstock.core.outbox import Outbox
 from penstock.core.store import LONGEST_VISIBILITY_MS, Outcome
-from penstock.stores.sqlite.cards import COLUMNS, Card
+from penstock.stores.sqlite.cards import WITHOUT_CONTENT, Card
 from penstock.stores.sqlite.catalogue import IN_FLIGHT, Catalogue, Entry
 from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.shelves import Shelves
@@ -37,7 +37,7 @@ def claimed(shelf: int, card: Card, receives: int) -> bytes:
     return _format.pack(shelf, card.enqueued, card.number, receives)
 
 
-_DELETE = f"DELETE FROM message WHERE number=? AND shelf=? AND receives=? AND coalesce(due, 0)>? RETURNING {COLUMNS}"
+_HELD = f"SELECT {WITHOUT_CONTENT} FROM message WHERE number=? AND shelf=?"
 
 
 class Claims:
@@ -52,23 +52,20 @@ class Claims:
         if len(raw) != _format.size:
             return Outcome.GONE
         shelf, _, number, receives = _format.unpack(raw)
-        if shelf != entry.shelf:
-            return Outcome.GONE
-        # On a FIFO queue the delivery must not be over; on a standard queue that does not matter.
-        row = self._db.execute(_DELETE, (number, shelf, receives, now if entry.fifo else -1)).get
+        row = self._db.execute(_HELD, (number, shelf)).get if shelf == entry.shelf else None
         if row is None:
-            return self._why_not(entry, number)
+            return Outcome.GONE
         card = Card(*row)
-        self._shelves.removed(entry, card, now)
+        current = card.receives == receives
+        if entry.fifo and (not current or (card.due or 0) <= now):
+            return Outcome.EXPIRED
+        if not current:
+            return Outcome.SUPERSEDED
+        self._shelves.remove(entry, card, now)
         if self._outbox.on:
             received = card.enqueued if card.received is None else card.received
             self._outbox.deleted(entry.queue, card.message_id, card.receives, received, now, by)
         return Outcome.DONE
-
-    def _why_not(self, entry: Entry, number: int) -> Outcome:
-        if self._shelves.find(entry, number) is None:
-            return Outcome.GONE
-        return Outcome.EXPIRED if entry.fifo else Outcome.SUPERSEDED
 
     def change_visibility(
         self, queue_id: int, changes: Sequence[tuple[bytes, int]], now: int, by: str

@@ -8,7 +8,7 @@ import math
 
 from penstock.core.outbox import Outbox
 from penstock.core.store import Listener
-from penstock.stores.sqlite.cards import COLUMNS, Card
+from penstock.stores.sqlite.cards import COLUMNS, WITHOUT_CONTENT, Card
 from penstock.stores.sqlite.catalogue import DAMAGED, DELAYED, IN_FLIGHT, READY, Catalogue, Entry
 from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.groups import Groups
@@ -80,10 +80,6 @@ class Shelves:
     def remove(self, entry: Entry, card: Card, now: int) -> None:
         """A message's end: deleted or expired."""
         self._db.execute("DELETE FROM message WHERE number=?", (card.number,))
-        self.removed(entry, card, now)
-
-    def removed(self, entry: Entry, card: Card, now: int) -> None:
-        """What else goes with a message whose row is gone."""
         if card.content is None:
             self._db.execute("DELETE FROM bulk WHERE number=?", (card.number,))
         if entry.groups and card.state == IN_FLIGHT:
@@ -151,7 +147,7 @@ class Shelves:
 
     def _promote(self, now: int) -> None:
         rows = self._db.execute(
-            f"SELECT shelf, {COLUMNS} FROM message WHERE due<=? ORDER BY due LIMIT ?", (now, PROMOTED_AT_ONCE)
+            f"SELECT shelf, {WITHOUT_CONTENT} FROM message WHERE due<=? ORDER BY due LIMIT ?", (now, PROMOTED_AT_ONCE)
         ).fetchall()
         for shelf, *row in rows:
             card, entry = Card(*row), self._catalogue.by_shelf.get(shelf)
@@ -168,7 +164,7 @@ class Shelves:
         if entry.oldest > horizon:
             return 0
         rows = self._db.execute(
-            f"SELECT {COLUMNS} FROM message WHERE shelf=? AND enqueued<=? ORDER BY enqueued LIMIT ?",
+            f"SELECT {WITHOUT_CONTENT} FROM message WHERE shelf=? AND enqueued<=? ORDER BY enqueued LIMIT ?",
             (entry.shelf, horizon, EXPIRED_AT_ONCE),
         ).fetchall()
         for row in rows:
