@@ -66,6 +66,7 @@ class Gateway:
         if http.prepared is None:
             self.prepare([http])
         call: Call = http.prepared
+        http.prepared = None  # so that neither holds the other, and both are freed when they have been answered
         try:
             if call.refusal is not None:
                 raise call.refusal

@@ -194,7 +194,10 @@ class HttpListener:
         together = [(connection.request.kind, connection) for connection in waiting if connection.request]
         together.sort(key=itemgetter(0))
         if self._prepare is not None:
-            self._prepare([connection.request for _, connection in together if connection.request])
+            try:
+                self._prepare([connection.request for _, connection in together if connection.request])
+            except Exception:  # each of them will meet it again, and say so to its own client
+                log.exception("http.preparation_failed")
         for _, connection in together:
             connection.run()
 
