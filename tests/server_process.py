@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import boto3
-
 import penstock.aws
 
 MODELS = Path(penstock.aws.__path__[0]) / "models"
@@ -57,6 +55,8 @@ class Server:
 
     def client(self, service: str = "sqs") -> Any:
         """A boto3 client of the root account, for whatever a test needs to be so."""
+        import boto3  # not at the top: processes that only need the address must start at once
+
         session = boto3.Session(self.access_key, self.secret_key, region_name=self.region)
         session._loader.search_paths.append(str(MODELS))
         return session.client(service, endpoint_url=self.url)

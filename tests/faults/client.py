@@ -6,12 +6,36 @@ says the server failed: it may or may not have been done).
 
 import http.client
 import json
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
 
-from server_process import Server
+from server_process import LISTENS
+
+from .tally import count
 
 ACCOUNT = "000000000000"
 SECONDS = 30
+
+
+class Place(Protocol):
+    """Where a server is at this moment."""
+
+    @property
+    def url(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Announced:
+    """The place that a server, of whatever start, has last written into its log: for clients in other processes."""
+
+    log: Path
+
+    @property
+    def url(self) -> str:
+        if found := LISTENS.search(self.log.read_text()):
+            return found[1]
+        raise ConnectionError("no server has announced itself")
 
 
 class Refused(Exception):
@@ -33,24 +57,31 @@ class Failed(Unknown):
 
 
 class Client:
-    """Finds its server again after a restart: it asks for the address whenever it has to connect."""
+    """Finds its server again after a restart: it asks for the address whenever it has to connect.
 
-    def __init__(self, server: Server) -> None:
-        self._server = server
+    With authentication off it is whoever it says: the root account, or the one whose number it gives.
+    """
+
+    def __init__(self, server: Place, account: str = ACCOUNT, seconds: float = SECONDS) -> None:
+        self._server, self.account, self._seconds = server, account, seconds
         self._connection: http.client.HTTPConnection | None = None
 
     def url(self, queue: str) -> str:
-        return f"{self._server.url}/{ACCOUNT}/{queue}"
+        return f"{self._server.url}/{self.account}/{queue}"
 
     def call(self, action: str, queue: str = "", **params: Any) -> dict[str, Any]:
-        if queue:
-            params["QueueUrl"] = self.url(queue)
-        headers = {"X-Amz-Target": f"AmazonSQS.{action}", "Content-Type": "application/x-amz-json-1.0"}
-        status, body = self._exchange("POST", "/", json.dumps(params), headers)
+        count(requests=1)
+        try:
+            if queue:
+                params["QueueUrl"] = self.url(queue)
+        except ConnectionError as error:
+            raise Unknown(repr(error)) from error
+        status, body = self._exchange("POST", "/", json.dumps(params), headers_of(action, self.account))
         if status >= 400:
             code = json.loads(body)["__type"].partition("#")[2] or json.loads(body)["__type"]
             raise (Failed if status >= 500 else Refused)(status, code)
         reply: dict[str, Any] = json.loads(body) if body else {}
+        count(acknowledged=len(reply.get("Successful", "1")) if action.startswith("SendMessage") else 0)
         return reply
 
     def get(self, path: str) -> tuple[int, str]:
@@ -66,13 +97,22 @@ class Client:
         try:
             if self._connection is None:
                 host = self._server.url.removeprefix("http://")
-                self._connection = http.client.HTTPConnection(host, timeout=SECONDS)
+                self._connection = http.client.HTTPConnection(host, timeout=self._seconds)
             self._connection.request(method, path, *request)
             reply = self._connection.getresponse()
             return reply.status, reply.read()
         except (OSError, http.client.HTTPException) as error:
             self.close()
             raise Unknown(repr(error)) from error
+
+
+def headers_of(action: str, account: str = ACCOUNT) -> dict[str, str]:
+    headers = {"X-Amz-Target": f"AmazonSQS.{action}", "Content-Type": "application/x-amz-json-1.0"}
+    if account != ACCOUNT:
+        scope = f"{account}/20260101/us-east-1/sqs/aws4_request"
+        headers["Authorization"] = f"AWS4-HMAC-SHA256 Credential={scope}, SignedHeaders=host, Signature={'0' * 64}"
+        headers["X-Amz-Date"] = "20260101T000000Z"
+    return headers
 
 
 def arn(queue: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from .history import Operation
 
@@ -76,11 +76,13 @@ class Sightings:
     changes: Listed = field(default_factory=Listed)
     made: dict[str, dict[str, object]] = field(default_factory=dict)
     _by_op: Listed = field(default_factory=Listed)
+    _sends_to: Listed = field(default_factory=Listed)
 
     def __post_init__(self) -> None:
         for operation in self.operations:
             self._by_op.add(operation.op, operation)
-            getattr(self, f"_{operation.op}")(operation)
+            if sort := self._SORTERS.get(operation.op):
+                sort(self, operation)
         self.sent_by_id = {send.id: send for send in reversed(self.sends) if send.id}
         self.tried_before = {(send.queue, send.dedup) for send in self.sends if send.dedup and not send.id}
         self.end = max((operation.end for operation in self.operations), default=0.0)
@@ -90,6 +92,9 @@ class Sightings:
 
     def of(self, op: str) -> list[Operation]:
         return self._by_op[op]
+
+    def sends_to(self, queue: str) -> list[Sent]:
+        return self._sends_to[queue]
 
     def all_deliveries(self) -> list[Delivery]:
         return sorted(
@@ -128,9 +133,9 @@ class Sightings:
         for number, entry in enumerate(operation.request["entries"]):
             result = results[number] if number < len(results) else {}
             if operation.happened and "error" not in result:
-                self.sends.append(
-                    Sent(operation, operation.request["queue"], **entry, id=result.get("id"), sequence=sequence(result))
-                )
+                queue = operation.request["queue"]
+                self.sends.append(Sent(operation, queue, **entry, id=result.get("id"), sequence=sequence(result)))
+                self._sends_to.add(queue, self.sends[-1])
 
     def _receive(self, operation: Operation) -> None:
         for message in operation.reply.get("messages", []):
@@ -152,9 +157,7 @@ class Sightings:
             handle, seconds = operation.request["handle"], operation.request["seconds"]
             self.changes.add(handle, Touch(operation, handle, operation.ok, seconds))
 
-    def _purge(self, operation: Operation) -> None: ...
-
-    def _counts(self, operation: Operation) -> None: ...
+    _SORTERS: ClassVar = {"queue": _queue, "send": _send, "receive": _receive, "delete": _delete, "change": _change}
 
 
 def sequence(found: dict[str, object]) -> int | None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from .history import Operation
-from .invariants_of_order import violations
+from .invariants import violations
 
 LASTS = 0.1
 

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from .invariants_of_order import violations
+from .invariants import violations
 from .tale import Tale
 
 
@@ -68,8 +68,37 @@ def test_a_message_that_a_superseded_handle_deleted_is_missed(tale: Tale) -> Non
     tale.receive(1, "a")
     tale.receive(12, "a", count=2)
     tale.delete(13, "a", count=1)
-    tale.fails("I1")
-    assert any("superseded" in complaint for found in violations(tale.operations).values() for complaint in found)
+    tale.fails("I6")
+
+
+@pytest.mark.parametrize("handle", ["garbage", "b/other/1"])
+def test_a_delete_with_a_handle_that_was_not_given_for_this_queue_is_noticed(tale: Tale, handle: str) -> None:
+    tale.whole(0, "a")
+    tale.send(0, "b", queue="other")
+    tale.receive(1, "b", queue="other")
+    tale.tell("delete", 2, {"results": ["ReceiptHandleIsInvalid"]}, queue="q", handles=["refused, as it must be"])
+    tale.tell("delete", 3, {"results": [None]}, queue="q", handles=[handle])
+    tale.delete(4, "b", queue="other")
+    tale.fails("I6")
+
+
+@pytest.mark.parametrize(("at", "faults"), [(10.9, []), (11.3, ["I6"])])
+def test_a_delete_from_a_fifo_queue_when_the_window_is_over_is_noticed(
+    tale: Tale, at: float, faults: list[str]
+) -> None:
+    tale.send(0, "a", queue="q.fifo", group="g", sequence=1)
+    tale.receive(1, "a", queue="q.fifo", sequence=1)
+    tale.delete(at, "a", queue="q.fifo")
+    tale.fails(*faults)
+
+
+def test_a_late_delete_of_what_is_gone_is_no_fault(tale: Tale) -> None:
+    tale.send(0, "a", queue="q.fifo", group="g", sequence=1)
+    tale.receive(1, "a", queue="q.fifo", sequence=1)
+    tale.receive(12, "a", queue="q.fifo", sequence=1, count=2)
+    tale.delete(13, "a", queue="q.fifo", count=2)
+    tale.delete(14, "a", queue="q.fifo", count=1)
+    tale.fails()
 
 
 def test_a_message_from_nowhere_is_noticed(tale: Tale) -> None:

@@ -1,49 +1,38 @@
-"""What must hold of every history, whatever happened to the server: I1…I19 of the reliability specification.
+"""A message on its way: it is neither lost nor altered, hidden when it must be and there when it must be.
 
-A checker is a pure function from sightings to complaints. It may only complain of what cannot be excused by an
-operation whose outcome is unknown: a complaint is a bug. What a history cannot show is checked elsewhere: I16
-and I17 by tests of their own, I18 by `audit`.
+I1 to I7, and I11.
 """
 
 import hashlib
 import math
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise, takewhile
 
-from .history import Operation
-from .sightings import EARLY, LATE, Delivery, Listed, Sent, Sightings
-
-Checker = Callable[[Sightings], Iterator[str]]
-INVARIANTS: dict[str, Checker] = {}
+from ..history import Operation
+from ..sightings import EARLY, LATE, Delivery, Listed, Sent, Sightings, Touch
 
 
-def violations(operations: Sequence[Operation]) -> dict[str, list[str]]:
-    seen = Sightings(operations)
-    found = {name: list(check(seen)) for name, check in INVARIANTS.items()}
-    return {name: complaints for name, complaints in found.items() if complaints}
-
-
-def invariant(name: str) -> Callable[[Checker], Checker]:
-    def enter(check: Checker) -> Checker:
-        INVARIANTS[name] = check
-        return check
-
-    return enter
-
-
-@invariant("I1 no acknowledged message is lost, and I6 none goes by a superseded handle")
-def _(seen: Sightings) -> Iterator[str]:
+def i1_no_acknowledged_message_is_lost(seen: Sightings) -> Iterator[str]:
     """The history ends with a drain: what was not deleted by then is not there."""
+    for message, send in _lost(seen):
+        if not _tried_in_vain(seen, message):
+            yield f"{message} of {send.queue} is lost"
+
+
+def _lost(seen: Sightings) -> Iterator[tuple[str, Sent]]:
     for message, send in seen.sent_by_id.items():
         if not (seen.maybe_deletes(message) or seen.purged(send) or seen.expired(send, seen.end)):
-            stale = any(seen.deletes[d.handle] for d in seen.deliveries[message])
-            yield f"{message} of {send.queue} is lost{', after a delete with a superseded handle' if stale else ''}"
+            yield message, send
 
 
-@invariant("I2 nothing comes from nowhere, and nothing is altered")
-def _(seen: Sightings) -> Iterator[str]:
+def _tried_in_vain(seen: Sightings, message: str) -> bool:
+    """Somebody tried to delete it with a handle that was superseded."""
+    return any(seen.deletes[delivery.handle] for delivery in seen.deliveries[message])
+
+
+def i2_nothing_comes_from_nowhere_and_nothing_is_altered(seen: Sightings) -> Iterator[str]:
     attempts: dict[str, list[Sent]] = defaultdict(list)
     for send in seen.sends:
         attempts[send.body].append(send)
@@ -62,8 +51,7 @@ def _(seen: Sightings) -> Iterator[str]:
             yield f"{body[:40]!r} was sent {len(attempts[body])} times and stored {len(ids)} times"
 
 
-@invariant("I3 deleted stays deleted")
-def _(seen: Sightings) -> Iterator[str]:
+def i3_deleted_stays_deleted(seen: Sightings) -> Iterator[str]:
     for message, deliveries in seen.deliveries.items():
         for delivery in deliveries:
             for delete in seen.deletes[delivery.handle]:
@@ -85,8 +73,7 @@ def _certainly_current(seen: Sightings, delivery: Delivery, delete: Operation) -
     )
 
 
-@invariant("I4 no redelivery before its time")
-def _(seen: Sightings) -> Iterator[str]:
+def i4_no_redelivery_before_its_time(seen: Sightings) -> Iterator[str]:
     for message, deliveries in seen.deliveries.items():
         for first, second in pairwise(sorted(deliveries, key=lambda d: d.count)):
             early = _hidden_until(seen, first, second.operation) - second.operation.end
@@ -106,8 +93,7 @@ def _hidden_until(seen: Sightings, delivery: Delivery, then: Operation) -> float
     return min(operation.start + seconds for operation, seconds in in_force)
 
 
-@invariant("I5 what is due is there")
-def _(seen: Sightings) -> Iterator[str]:
+def i5_what_is_due_is_there(seen: Sightings) -> Iterator[str]:
     """On standard queues without dead letters: an empty receive while a message was certainly ready."""
     empty, unknown = Listed(), Listed()
     for receive in seen.of("receive"):
@@ -144,8 +130,40 @@ def _certainly_ready(
     )
 
 
-@invariant("I7 the receive count grows by one with every delivery")
-def _(seen: Sightings) -> Iterator[str]:
+def i6_only_the_current_handle_of_a_message_deletes_it(seen: Sightings) -> Iterator[str]:
+    """Not a superseded one; not, on a FIFO queue, one whose window is over; and not one that was made up."""
+    for message, send in _lost(seen):
+        if _tried_in_vain(seen, message):
+            yield f"{message} of {send.queue} is lost after a delete with a superseded handle"
+    for handle, touches in seen.deletes.items():
+        delivery = seen.by_handle.get(handle)
+        for touch in touches:
+            if not touch.done:
+                continue
+            queue = touch.operation.request["queue"]
+            if delivery is None or delivery.queue != queue:
+                yield f"{queue} took a handle that it had not given: {handle[:20]}…"
+            elif queue.endswith(".fifo") and _too_late(seen, delivery, touch):
+                yield f"{delivery.id} was deleted from {queue} when its window was over"
+
+
+def _too_late(seen: Sightings, delivery: Delivery, touch: Touch) -> bool:
+    """Certainly: the window was over, and the message was there still. To delete what is gone is no error."""
+    windows = [(delivery.operation, delivery.visibility)]
+    windows += [(c.operation, c.seconds) for c in seen.changes[delivery.handle]]
+    over = max(operation.end + seconds for operation, seconds in windows) + EARLY
+    others = [d for d in seen.maybe_deletes(delivery.id) if d is not touch]
+    send = seen.sent_by_id.get(delivery.id)
+    return touch.operation.start > over and not (
+        any(other.operation.start < touch.operation.end for other in others)
+        or any(d.queue != delivery.queue for d in seen.deliveries[delivery.id])
+        or send is None
+        or seen.purged(send)
+        or seen.expired(send, touch.operation.end)
+    )
+
+
+def i7_the_receive_count_grows_by_one_with_every_delivery(seen: Sightings) -> Iterator[str]:
     unknown = Counter(r.request["queue"] for r in seen.of("receive") if r.outcome == "info")
     for message, deliveries in seen.deliveries.items():
         ordered = sorted(deliveries, key=lambda d: d.count)
@@ -165,8 +183,7 @@ def _sources(seen: Sightings, deliveries: Sequence[Delivery]) -> set[str]:
     return {queue for queue, made in seen.made.items() if made.get("dead_letters") in dead}
 
 
-@invariant("I11 a message dies when it must, and is in one queue at a time")
-def _(seen: Sightings) -> Iterator[str]:
+def i11_a_message_dies_when_it_must_and_is_in_one_queue_at_a_time(seen: Sightings) -> Iterator[str]:
     for message, deliveries in seen.deliveries.items():
         send = seen.sent_by_id.get(message)
         for delivery in deliveries:

@@ -1,21 +1,17 @@
-"""More of `invariants`: order and deduplication, batches, purges and expiry, counts, and names that are given once."""
+"""FIFO queues: order within groups, deduplication, sequence numbers. I8 to I10."""
 
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 
-from .history import Operation
-from .invariants import INVARIANTS, invariant, violations
-from .sightings import EARLY, Sent, Sightings
-
-__all__ = ["INVARIANTS", "violations"]
+from ..history import Operation
+from ..sightings import Sent, Sightings
 
 DEDUPLICATION_SECONDS = 300
 
 
-@invariant("I8 within a group, in the order of sending and never past one in hand")
-def _(seen: Sightings) -> Iterator[str]:
+def i8_within_a_group_in_the_order_of_sending_and_never_past_one_in_hand(seen: Sightings) -> Iterator[str]:
     for sends in _groups(seen).values():
         line = [send.id for send in sends]
         place = {message: number for number, message in enumerate(line)}
@@ -55,8 +51,7 @@ def _gone_from(seen: Sightings, send: Sent) -> float:
     return min((delete.operation.start for delete in seen.maybe_deletes(send.id or "")), default=math.inf)
 
 
-@invariant("I9 one message for one deduplication id")
-def _(seen: Sightings) -> Iterator[str]:
+def i9_one_message_for_one_deduplication_id(seen: Sightings) -> Iterator[str]:
     """Histories are shorter than the five minutes of the window; a longer one is judged by its first part."""
     ids: dict[tuple[str, str], set[str]] = defaultdict(set)
     first: dict[tuple[str, str], float] = {}
@@ -75,8 +70,7 @@ def _(seen: Sightings) -> Iterator[str]:
             yield f"{dedup} of {queue} is {len(found)} messages"
 
 
-@invariant("I10 sequence numbers grow")
-def _(seen: Sightings) -> Iterator[str]:
+def i10_sequence_numbers_grow(seen: Sightings) -> Iterator[str]:
     queues: dict[str, dict[str, Sent]] = defaultdict(dict)
     for message, send in seen.sent_by_id.items():
         if send.sequence is not None and (send.queue, send.dedup) not in seen.tried_before:
@@ -103,54 +97,3 @@ def _not_growing(queue: str, sends: Sequence[Sent]) -> Iterator[str]:
             ended += 1
         if (send.sequence or 0) <= highest:
             yield f"{queue} gave {send.sequence} after {highest}"
-
-
-@invariant("I12 counts are what is there")
-def _(seen: Sightings) -> Iterator[str]:
-    for counted in seen.of("counts"):
-        queues = counted.request["queues"]
-        there = {
-            d.id for d in seen.all_deliveries() if d.queue in queues and d.operation.start > counted.end
-        }  # fmt: skip
-        if counted.ok and counted.reply["total"] != len(there):
-            yield f"{counted.reply['total']} messages were counted and {len(there)} were there"
-
-
-@invariant("I13 nothing is delivered past its retention")
-def _(seen: Sightings) -> Iterator[str]:
-    for delivery in seen.all_deliveries():
-        send, retention = seen.sent_by_id.get(delivery.id), seen.setting(delivery.queue, "retention")
-        if send and isinstance(retention, int):
-            late = delivery.operation.start - (send.operation.end + retention)
-            if late > EARLY:
-                yield f"{delivery.id} was delivered {late:.3f} s after it had expired"
-
-
-@invariant("I14 purged is purged")
-def _(seen: Sightings) -> Iterator[str]:
-    for purge in seen.of("purge"):
-        for delivery in seen.all_deliveries() if purge.ok else ():
-            send = seen.sent_by_id.get(delivery.id)
-            if not send or {send.queue, delivery.queue} != {purge.request["queue"]}:
-                continue
-            if send.operation.end < purge.start and delivery.operation.start > purge.end:
-                yield f"{delivery.id} was delivered after it had been purged"
-
-
-@invariant("I15 every entry of a batch has one result")
-def _(seen: Sightings) -> Iterator[str]:
-    for operation in seen.operations:
-        entries = operation.request.get("entries") or operation.request.get("handles") or ()
-        if operation.ok and len(operation.reply.get("results", entries)) != len(entries):
-            yield f"{len(entries)} entries had {len(operation.reply['results'])} results"
-
-
-@invariant("I19 message ids and receipt handles are given once")
-def _(seen: Sightings) -> Iterator[str]:
-    handles = Counter(delivery.handle for delivery in seen.all_deliveries())
-    yield from (f"the handle {handle[:20]}… was given {n} times" for handle, n in handles.items() if n > 1)
-    bodies: dict[str, set[tuple[str, str | None]]] = defaultdict(set)
-    for send in seen.sends:
-        if send.id:
-            bodies[send.id].add((send.queue, send.dedup or send.body))
-    yield from (f"{message} is the id of {len(sent)} messages" for message, sent in bodies.items() if len(sent) > 1)
