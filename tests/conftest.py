@@ -4,7 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
+import tally
 from server_process import Server
+
+
+def pytest_terminal_summary() -> None:
+    tally.write_down()
 
 
 @pytest.fixture(scope="session")

@@ -165,7 +165,8 @@ def main(role: str, number: str, seed: str, plan: str, log: str, history: str) -
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     name = f"{role}-{number}"
-    client, recorder = Client(Announced(Path(log))), Recorder(Path(history) / f"{name}.jsonl")
+    client = Client(Announced(Path(log)), seconds=PLANS[plan].patience_seconds)
+    recorder = Recorder(Path(history) / f"{name}.jsonl")
     actor = ROLES[role](client, recorder, random.Random(f"{seed} {name}"), name, PLANS[plan])
     while not (stop.is_set() or actor.is_done):
         if not actor.turn():

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from server_process import LISTENS
-
-from .tally import count
+from tally import count
 
 ACCOUNT = "000000000000"
 SECONDS = 30
@@ -100,6 +99,8 @@ class Client:
                 self._connection = http.client.HTTPConnection(host, timeout=self._seconds)
             self._connection.request(method, path, *request)
             reply = self._connection.getresponse()
+            if reply.length is None:
+                raise http.client.HTTPException("the reply's head was cut short")
             return reply.status, reply.read()
         except (OSError, http.client.HTTPException) as error:
             self.close()

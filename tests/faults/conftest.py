@@ -17,7 +17,6 @@ from server_process import Server
 
 from .client import Client
 from .run import SEED, chance
-from .tally import write_down
 
 OPEN = {"PENSTOCK_AUTH": "off"}
 """Signatures are the subject of other tests."""
@@ -27,7 +26,6 @@ Opened = Callable[..., Awaitable[World]]
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.write_line(f"fault tests: PENSTOCK_SEED={SEED} repeats this run")
-    write_down()
 
 
 @pytest.fixture

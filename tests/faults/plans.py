@@ -30,6 +30,8 @@ class Plan:
     batches: tuple[int, ...] = (1, 1, 1, 5, 10)
     pace_seconds: float = 0.01
     messages: int = 0
+    patience_seconds: float = 30
+    """How long anyone waits for a reply."""
     changes: float = 0.2
     """How often a consumer changes the visibility of something in hand."""
     mischief: float = 0.03
@@ -44,15 +46,15 @@ class Plan:
         return max(line.window[1] for line in self.lines)
 
 
+MIXED = (
+    Line("plain", sends=3, receives=2, window=(2, 2), deleted=0.7),
+    Line("ordered.fifo", sends=3, receives=2, window=(2, 2), deleted=0.7, groups=8),
+    Line("dead", sends=0, receives=1, window=(2, 2), deleted=0.9),
+    Line("dying", sends=1, receives=2, window=(1, 1), deleted=0.1, dead_letters="dead", max_receives=3),
+)
 PLANS = {
-    "mixed": Plan(
-        (
-            Line("plain", sends=3, receives=2, window=(2, 2), deleted=0.7),
-            Line("ordered.fifo", sends=3, receives=2, window=(2, 2), deleted=0.7, groups=8),
-            Line("dead", sends=0, receives=1, window=(2, 2), deleted=0.9),
-            Line("dying", sends=1, receives=2, window=(1, 1), deleted=0.1, dead_letters="dead", max_receives=3),
-        )
-    ),
+    "mixed": Plan(MIXED),
+    "impatient": Plan(MIXED, patience_seconds=1.5),
     "torture": Plan(
         (
             Line("dead.fifo", sends=0, receives=1, window=(1, 3), deleted=0.9),
@@ -62,7 +64,7 @@ PLANS = {
             ),
         ),
         batches=(10,),
-        pace_seconds=0,
+        pace_seconds=0.02,
         messages=2500,
         changes=0.05,
         mischief=0.01,

@@ -7,12 +7,12 @@ from contextlib import closing
 from pathlib import Path
 
 from server_process import Server
+from tally import count
 
 from .audit import faults_of
 from .client import Client, create
 from .invariants import violations
 from .run import size
-from .tally import count
 from .workload import Workload
 
 CYCLES = size(gate=10, night=300)

@@ -9,12 +9,12 @@ import time
 from pathlib import Path
 
 from server_process import Server
+from tally import count
 
 from .actors import Consumer
 from .client import Client, Unknown, counts, create, dead_letters
 from .history import Operation, Recorder, Value, history_of
 from .plans import PLANS
-from .tally import count
 
 TESTS = Path(__file__).parent.parent
 EMPTY_ROUNDS = 3
@@ -23,10 +23,12 @@ LEAVING_SECONDS = 60
 
 
 class Workload:
-    """`folder` is for the histories. Its own part of them, `recorder`, is for what is done from here."""
+    """`folder` is for the histories. Its own part of them, `recorder`, is for what is done from here. Actors find the
+    server where `log` says that it is."""
 
-    def __init__(self, server: Server, folder: Path, seed: str, plan: str = "mixed") -> None:
+    def __init__(self, server: Server, folder: Path, seed: str, plan: str = "mixed", log: Path | None = None) -> None:
         self.server, self.seed, self.plan_name, self.plan = server, seed, plan, PLANS[plan]
+        self.log = log or server.folder / "stdout"
         self.folder = folder
         folder.mkdir()
         self.recorder = Recorder(folder / "harness.jsonl")
@@ -51,7 +53,7 @@ class Workload:
     def spawn(self, role: str) -> str:
         """One more; its name."""
         number = sum(name.startswith(role) for name in self.actors)
-        words = (role, str(number), self.seed, self.plan_name, self.server.folder / "stdout", self.folder)
+        words = (role, str(number), self.seed, self.plan_name, self.log, self.folder)
         self.actors[f"{role}-{number}"] = subprocess.Popen(
             [sys.executable, "-m", "faults.actors", *words], cwd=TESTS, env=os.environ | {"PYTHONPATH": str(TESTS)}
         )
