@@ -68,6 +68,11 @@ bench: $(DEV) ## Measure everything here beside other servers, twice: an hour or
 bench-quick: $(DEV) ## Measure what matters most beside other servers, in about two minutes
 	.venv/bin/python bench/compare.py --quick $(ARGS)
 
+MINUTES ?= 10
+.PHONY: battery
+battery: $(DEV) ## Kills, power cuts, bad disks and networks in rotation (MINUTES=10 SEED=… PARTS="kill power")
+	.venv/bin/python tests/faults/battery.py --minutes $(MINUTES) $(addprefix --seed ,$(SEED)) $(if $(PARTS),--parts $(PARTS))
+
 .PHONY: sdk-envs
 sdk-envs: $(foreach name,$(SDKS),$(call sdk,$(name))) ## Make the environments of the other SDKs that tests use
 

@@ -4,6 +4,7 @@ An actor never gives up: when its server is gone it waits for the next one. It l
 when it has sent what it was to send. What it does depends on its seed and on what it is answered, and on nothing else.
 """
 
+import base64
 import json
 import random
 import signal
@@ -135,7 +136,8 @@ class Consumer:
         whose, handle = self._rng.choice(self._old)
         kind = self._rng.choice(("old", "old", "tampered", "foreign"))
         if kind == "tampered":
-            handle = handle[:-6] + ("AAAAAA" if handle[-6:] != "AAAAAA" else "BBBBBB")
+            raw = base64.b64decode(handle)
+            handle = base64.b64encode(raw[:-1] + bytes([raw[-1] ^ 1])).decode()
         self._delete(queue if kind == "foreign" else whose, [handle])
 
 

@@ -34,7 +34,7 @@ class Plan:
     """How long anyone waits for a reply."""
     changes: float = 0.2
     """How often a consumer changes the visibility of something in hand."""
-    mischief: float = 0.03
+    mischief: float = 0.05
     """How often it tries a handle that is not good, or no longer."""
 
     @property

@@ -168,8 +168,9 @@ def test_a_change_of_visibility_and_a_delete_leave_the_message_deleted(
 
 def test_a_purge_leaves_only_what_was_sent_beside_it(clients: list[Client], queue: str) -> None:
     for race in range(RACES):
-        for _ in range(3):
+        for _ in range(6):
             send(clients[0], queue, "before")
+        clients[0].call("ReceiveMessage", queue, MaxNumberOfMessages=3)
         calls: Calls = [partial(clients[0].call, "PurgeQueue", queue)]
         calls += [partial(send, c, queue, f"beside {race}") for c in clients[1:]]
         assert codes(at_once(calls)) == {"ok": CLIENTS}

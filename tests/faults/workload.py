@@ -53,9 +53,10 @@ class Workload:
     def spawn(self, role: str) -> str:
         """One more; its name."""
         number = sum(name.startswith(role) for name in self.actors)
+        path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
         words = (role, str(number), self.seed, self.plan_name, self.log, self.folder)
         self.actors[f"{role}-{number}"] = subprocess.Popen(
-            [sys.executable, "-m", "faults.actors", *words], cwd=TESTS, env=os.environ | {"PYTHONPATH": str(TESTS)}
+            [sys.executable, "-m", "faults.actors", *words], cwd=TESTS, env=os.environ | {"PYTHONPATH": path}
         )
         return f"{role}-{number}"
 
