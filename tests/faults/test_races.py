@@ -1,33 +1,32 @@
-"""Many clients at one thing at once: exactly the outcomes that are allowed, exactly one winner, and no 500s.
+"""B8: many clients at one thing at once. Exactly the outcomes that are allowed, exactly one winner, and no 500s.
 
-Each race is run through one real server, every client on a connection of its own, all let go at the same moment.
+Each race is run through one real server, every contestant on a connection of its own, all let go at the same moment.
+There are two contestants, or a few, or sixty-four.
 """
 
 import itertools
 import random
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import partial
-from typing import Any
 
 import pytest
 
 from server_process import Server
+from tally import count
 
 from .audit import faults_of
-from .client import Client, Refused, Unknown, counts, create, dead_letters
-from .run import size
-from .together import at_once
+from .client import Client, counts, create, dead_letters
+from .run import SEED, size
+from .volley import Ask, Outcome, Volley, codes
 
-CLIENTS = 32
-RACES = size(gate=8, night=200)
+MOST = 64
+CONTESTANTS = (2, 2, 4, 4, 16, MOST)
+RACES = size(gate=200, night=20_000)
+"""Of each of ten kinds."""
+TIMED_RACES = size(gate=2, night=60)
 
 REFUSED = "InvalidParameterValueException"
 NUMBERS = itertools.count()
-
-Reply = dict[str, Any]
-Calls = list[Callable[[], object]]
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +34,7 @@ def racing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One server for all races. What they leave behind must be in order."""
     folder = tmp_path_factory.mktemp("races")
     settings = {"PENSTOCK_AUTH": "off", "PENSTOCK_RECREATE_WAIT_SECONDS": "0", "PENSTOCK_PURGE_WAIT_SECONDS": "0"}
-    server = Server(folder, settings)
+    server = Server(folder, settings | {"PYTHONHASHSEED": str(SEED % 2**32)})
     server.start()
     yield server
     assert server.stop() == 0
@@ -43,181 +42,231 @@ def racing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
-def clients(racing: Server) -> Iterator[list[Client]]:
-    clients = [Client(racing) for _ in range(CLIENTS)]
-    yield clients
-    for client in clients:
-        client.close()
+def volley(racing: Server) -> Iterator[Volley]:
+    volley = Volley(racing, MOST)
+    yield volley
+    volley.close()
+
+
+@pytest.fixture(scope="module")
+def client(racing: Server) -> Iterator[Client]:
+    client = Client(racing)
+    yield client
+    client.close()
 
 
 @pytest.fixture
-def queue(clients: list[Client]) -> str:
-    return create(clients[0], f"q{next(NUMBERS)}")
+def queue(client: Client) -> str:
+    return create(client, f"q{next(NUMBERS)}")
 
 
 @pytest.fixture
-def fifo(clients: list[Client]) -> str:
-    return create(clients[0], f"q{next(NUMBERS)}.fifo")
+def fifo(client: Client) -> str:
+    return create(client, f"q{next(NUMBERS)}.fifo")
 
 
-def codes(answers: list[object]) -> Counter[str]:
-    """How often each outcome came; a reply is "ok"."""
-    assert not [answer for answer in answers if isinstance(answer, Unknown)], "the server failed"
-    return Counter(answer.code if isinstance(answer, Refused) else "ok" for answer in answers)
+@pytest.fixture
+def races(rng: random.Random) -> Callable[..., Iterator[tuple[int, int]]]:
+    """The number of each race, and of its contestants."""
+
+    def races(number: int = RACES) -> Iterator[tuple[int, int]]:
+        for race in range(number):
+            yield race, rng.choice(CONTESTANTS)
+            count(cycles=1)
+
+    return races
 
 
-def send(client: Client, queue: str, body: str = "m", **params: Any) -> Reply:
-    return client.call("SendMessage", queue, MessageBody=body, **params)
+Races = Callable[..., Iterator[tuple[int, int]]]
 
 
-def take(client: Client, queue: str, **params: Any) -> list[Reply]:
-    messages: list[Reply] = client.call("ReceiveMessage", queue, MaxNumberOfMessages=10, **params).get("Messages", [])
-    return messages
+def sending(queue: str, body: str = "m", **params: object) -> Ask:
+    return Ask("SendMessage", queue, {"MessageBody": body, **params})
 
 
-def delete(client: Client, queue: str, message: Reply) -> Reply:
-    return client.call("DeleteMessage", queue, ReceiptHandle=message["ReceiptHandle"])
+def taking(queue: str, **params: object) -> Ask:
+    return Ask("ReceiveMessage", queue, {"MaxNumberOfMessages": 10, **params})
 
 
-def hide(client: Client, queue: str, message: Reply, seconds: int) -> Reply:
-    handle = message["ReceiptHandle"]
-    return client.call("ChangeMessageVisibility", queue, ReceiptHandle=handle, VisibilityTimeout=seconds)
+def deleting(queue: str, message: dict[str, str]) -> Ask:
+    return Ask("DeleteMessage", queue, {"ReceiptHandle": message["ReceiptHandle"]})
 
 
-def test_one_deduplication_id_sent_by_all_is_one_message(clients: list[Client], fifo: str) -> None:
-    for race in range(RACES):
-        fields = {"MessageGroupId": "g", "MessageDeduplicationId": f"d{race}"}
-        answers = at_once([partial(send, c, fifo, f"m{race}", **fields) for c in clients])
-        assert codes(answers) == {"ok": CLIENTS}
-        assert len({(a["MessageId"], a["SequenceNumber"]) for a in answers if isinstance(a, dict)}) == 1
-    assert counts(clients[0], fifo) == (RACES, 0, 0)
+def hiding(queue: str, message: dict[str, str], seconds: int) -> Ask:
+    params = {"ReceiptHandle": message["ReceiptHandle"], "VisibilityTimeout": seconds}
+    return Ask("ChangeMessageVisibility", queue, params)
 
 
-def test_one_handle_deleted_by_all_is_deleted_once(clients: list[Client], queue: str) -> None:
-    for _ in range(RACES):
-        send(clients[0], queue)
-        send(clients[0], queue, "other")
-        (message, *_) = take(clients[0], queue)
-        assert codes(at_once([partial(delete, c, queue, message) for c in clients])) == {"ok": CLIENTS}
-        assert sum(counts(clients[0], queue)) == 1
-        clients[0].call("PurgeQueue", queue)
+def one(volley: Volley, ask: Ask) -> Outcome:
+    """Without a race."""
+    (outcome,) = volley.fire([ask])
+    assert outcome.code == "ok", outcome
+    return outcome
 
 
-def test_one_message_received_by_all_is_given_to_one(clients: list[Client], queue: str) -> None:
-    for _ in range(RACES):
-        send(clients[0], queue)
-        answers = at_once([partial(take, c, queue) for c in clients])
-        assert codes(answers) == {"ok": CLIENTS}
-        taken = [message for answer in answers if isinstance(answer, list) for message in answer]
-        assert len(taken) == 1
-        delete(clients[0], queue, taken[0])
+def test_one_deduplication_id_sent_by_all_is_one_message(
+    volley: Volley, client: Client, fifo: str, races: Races
+) -> None:
+    for race, contestants in races():
+        fields = {"MessageGroupId": f"g{race}", "MessageDeduplicationId": f"d{race}"}
+        outcomes = volley.fire([sending(fifo, f"m{race}", **fields)] * contestants)
+        assert codes(outcomes) == {"ok": contestants}
+        assert len({(o.reply["MessageId"], o.reply["SequenceNumber"]) for o in outcomes}) == 1
+    assert counts(client, fifo) == (RACES, 0, 0)
 
 
-def test_one_group_received_by_all_is_given_in_order(clients: list[Client], fifo: str) -> None:
-    for race in range(RACES):
-        for number in range(5):
-            send(clients[0], fifo, str(number), MessageGroupId="g", MessageDeduplicationId=f"{race}-{number}")
-        answers = at_once([partial(take, c, fifo) for c in clients])
-        assert codes(answers) == {"ok": CLIENTS}
-        (taken,) = [answer for answer in answers if isinstance(answer, list) and answer]
+def test_one_handle_deleted_by_all_is_deleted_once(volley: Volley, client: Client, queue: str, races: Races) -> None:
+    for race, contestants in races():
+        one(volley, sending(queue))
+        one(volley, sending(queue, "other"))
+        message, *others = one(volley, taking(queue)).messages
+        assert codes(volley.fire([deleting(queue, message)] * contestants)) == {"ok": contestants}
+        if race % 10 == 0:
+            assert sum(counts(client, queue)) == 1
+        for other in others or one(volley, taking(queue)).messages:
+            one(volley, deleting(queue, other))
+
+
+def test_one_message_received_by_all_is_given_to_one(volley: Volley, queue: str, races: Races) -> None:
+    for _, contestants in races():
+        one(volley, sending(queue))
+        outcomes = volley.fire([taking(queue)] * contestants)
+        assert codes(outcomes) == {"ok": contestants}
+        (taken,) = [message for outcome in outcomes for message in outcome.messages]
+        one(volley, deleting(queue, taken))
+
+
+def test_one_group_received_by_all_is_given_in_order(volley: Volley, fifo: str, races: Races) -> None:
+    for race, contestants in races():
+        entries = [
+            {"Id": str(n), "MessageBody": str(n), "MessageGroupId": "g", "MessageDeduplicationId": f"{race}-{n}"}
+            for n in range(5)
+        ]
+        one(volley, Ask("SendMessageBatch", fifo, {"Entries": entries}))
+        outcomes = volley.fire([taking(fifo)] * contestants)
+        assert codes(outcomes) == {"ok": contestants}
+        (taken,) = [outcome.messages for outcome in outcomes if outcome.messages]
         assert [message["Body"] for message in taken] == ["0", "1", "2", "3", "4"]
-        for message in taken:
-            delete(clients[0], fifo, message)
+        assert codes(volley.fire([deleting(fifo, message) for message in taken])) == {"ok": 5}
 
 
 @pytest.mark.parametrize("name", ["queue", "fifo"])
 def test_a_delete_and_an_expiring_window_have_one_winner(
-    clients: list[Client], request: pytest.FixtureRequest, name: str, rng: random.Random
+    volley: Volley, client: Client, request: pytest.FixtureRequest, name: str, rng: random.Random, races: Races
 ) -> None:
     """Deleted, or received again and then still there: never both, never neither."""
     queue = request.getfixturevalue(name)
-    for race in range(size(gate=2, night=60)):
+    for race, _ in races(TIMED_RACES):
         for number in range(8):
             group = {"MessageGroupId": f"g{number}", "MessageDeduplicationId": f"{race}-{number}"}
-            send(clients[0], queue, **(group if name == "fifo" else {}))
-        messages = take(clients[0], queue, VisibilityTimeout=1)
+            one(volley, sending(queue, **(group if name == "fifo" else {})))
+        messages = one(volley, taking(queue, VisibilityTimeout=1)).messages
         assert len(messages) == 8
         time.sleep(0.98 + rng.random() * 0.03)
-        calls: Calls = [partial(delete, c, queue, m) for c, m in zip(clients, messages * 2, strict=False)]
-        answers = at_once(calls + [partial(take, c, queue) for c in clients[16:]])
-        assert codes(answers).keys() <= {"ok"} | ({REFUSED} if name == "fifo" else set())
-        again = {m["MessageId"] for answer in answers if isinstance(answer, list) for m in answer}
-        done = {m["MessageId"] for m, answer in zip(messages * 2, answers, strict=False) if answer == {}}
-        left = sum(counts(clients[0], queue))
+        deletes = [deleting(queue, message) for message in messages * 2]
+        outcomes = volley.fire([ask for pair in zip(deletes, [taking(queue)] * 16, strict=True) for ask in pair])
+        assert codes(outcomes).keys() <= {"ok"} | ({REFUSED} if name == "fifo" else set())
+        again = {message["MessageId"] for outcome in outcomes[1::2] for message in outcome.messages}
+        pairs = zip(messages * 2, outcomes[::2], strict=True)
+        done = {message["MessageId"] for message, outcome in pairs if outcome.code == "ok"}
+        left = sum(counts(client, queue))
         if name == "fifo":  # a late delete is refused
             assert not again & done
             assert left == len(messages) - len(done)
         else:  # a late delete counts, unless the message was delivered again
             assert left == len(again)
-        clients[0].call("PurgeQueue", queue)
+        client.call("PurgeQueue", queue)
 
 
 @pytest.mark.parametrize("seconds", [0, 20])
 def test_a_change_of_visibility_and_a_delete_leave_the_message_deleted(
-    clients: list[Client], queue: str, seconds: int
+    volley: Volley, client: Client, queue: str, races: Races, rng: random.Random, seconds: int
 ) -> None:
-    for _ in range(RACES):
-        send(clients[0], queue)
-        (message,) = take(clients[0], queue)
-        calls: Calls = [partial(delete, clients[0], queue, message)]
-        answers = at_once(calls + [partial(hide, c, queue, message, seconds) for c in clients[1:]])
-        assert codes(answers[:1]) == {"ok": 1}
-        assert codes(answers[1:]).keys() <= {"ok", REFUSED, "MessageNotInflight"}
-        assert counts(clients[0], queue) == (0, 0, 0)
+    for _, contestants in races():
+        one(volley, sending(queue))
+        (message,) = one(volley, taking(queue)).messages
+        asks, place = [hiding(queue, message, seconds)] * (contestants - 1), rng.randrange(contestants)
+        asks.insert(place, deleting(queue, message))
+        outcomes = volley.fire(asks)
+        assert outcomes.pop(place).code == "ok"
+        assert codes(outcomes).keys() <= {"ok", REFUSED, "MessageNotInflight"}
+    assert counts(client, queue) == (0, 0, 0)
 
 
-def test_a_purge_leaves_only_what_was_sent_beside_it(clients: list[Client], queue: str) -> None:
-    for race in range(RACES):
-        for _ in range(6):
-            send(clients[0], queue, "before")
-        clients[0].call("ReceiveMessage", queue, MaxNumberOfMessages=3)
-        calls: Calls = [partial(clients[0].call, "PurgeQueue", queue)]
-        calls += [partial(send, c, queue, f"beside {race}") for c in clients[1:]]
-        assert codes(at_once(calls)) == {"ok": CLIENTS}
-        left = sum(counts(clients[0], queue))
-        assert left < CLIENTS
+def test_a_purge_leaves_only_what_was_sent_beside_it(
+    volley: Volley, client: Client, queue: str, races: Races, rng: random.Random
+) -> None:
+    for race, contestants in races():
+        entries = [{"Id": str(n), "MessageBody": "before"} for n in range(6)]
+        one(volley, Ask("SendMessageBatch", queue, {"Entries": entries}))
+        one(volley, taking(queue, MaxNumberOfMessages=3))
+        asks = [sending(queue, f"beside {race}")] * (contestants - 1)
+        asks.insert(rng.randrange(contestants), Ask("PurgeQueue", queue))
+        assert codes(volley.fire(asks)) == {"ok": contestants}
+        left = sum(counts(client, queue))
+        assert left < contestants
         found = []
-        while messages := take(clients[0], queue):
+        while messages := one(volley, taking(queue)).messages:
             found += [message["Body"] for message in messages]
         assert len(found) == left
         assert set(found) <= {f"beside {race}"}
-        clients[0].call("PurgeQueue", queue)
+        client.call("PurgeQueue", queue)
 
 
-def test_a_deleted_queue_takes_nothing_and_a_new_one_starts_empty(clients: list[Client], racing: Server) -> None:
-    for race in range(RACES):
-        queue = create(clients[0], f"going-{race}")
-        send(clients[0], queue)
-        calls: Calls = [partial(clients[0].call, "DeleteQueue", queue)]
-        calls += [partial(send, c, queue) for c in clients[1:16]]
-        calls += [partial(take, c, queue, WaitTimeSeconds=2) for c in clients[16:]]
-        answers = at_once(calls)
-        assert codes(answers[:1]) == {"ok": 1}
-        assert codes(answers).keys() <= {"ok", "QueueDoesNotExist"}
-        create(clients[0], queue)
-        assert counts(clients[0], queue) == (0, 0, 0)
+def test_a_deleted_queue_takes_nothing_and_a_new_one_starts_empty(
+    volley: Volley, client: Client, races: Races, rng: random.Random
+) -> None:
+    for race, contestants in races():
+        queue = create(client, f"going-{race}")
+        one(volley, sending(queue))
+        asks = [rng.choice((sending(queue), taking(queue, WaitTimeSeconds=2))) for _ in range(contestants - 1)]
+        place = rng.randrange(contestants)
+        asks.insert(place, Ask("DeleteQueue", queue))
+        outcomes = volley.fire(asks)
+        assert outcomes[place].code == "ok"
+        assert codes(outcomes).keys() <= {"ok", "QueueDoesNotExist"}
+        create(client, queue)
+        assert counts(client, queue) == (0, 0, 0)
+        client.call("DeleteQueue", queue)
 
 
-def test_one_queue_created_by_all_is_one_queue(clients: list[Client]) -> None:
-    for race in range(RACES):
-        answers = at_once([partial(c.call, "CreateQueue", QueueName=f"new-{race}") for c in clients])
-        assert codes(answers) == {"ok": CLIENTS}
-    listed = clients[0].call("ListQueues", QueueNamePrefix="new-", MaxResults=1000)["QueueUrls"]
+def test_one_queue_created_by_all_is_one_queue(volley: Volley, client: Client, races: Races) -> None:
+    for race, contestants in races():
+        outcomes = volley.fire([Ask("CreateQueue", params={"QueueName": f"new-{race}"})] * contestants)
+        assert codes(outcomes) == {"ok": contestants}
+    listed, token = [], {}
+    while page := client.call("ListQueues", QueueNamePrefix="new-", MaxResults=1000, **token):
+        listed += page["QueueUrls"]
+        if "NextToken" not in page:
+            break
+        token = {"NextToken": page["NextToken"]}
     assert len(listed) == len(set(listed)) == RACES
 
 
-def test_a_long_poll_does_not_sleep_beside_ready_messages(clients: list[Client], queue: str) -> None:
+def test_one_message_and_many_waiters_are_one_delivery(
+    volley: Volley, client: Client, queue: str, races: Races, rng: random.Random
+) -> None:
+    """Some wait already, the message comes, some arrive with it: one gets it, and the others wait on."""
+    for _, contestants in races(RACES // 10):
+        asks = [taking(queue, WaitTimeSeconds=1)] * (contestants - 1)
+        asks.insert(rng.randrange(contestants), sending(queue))
+        outcomes = volley.fire(asks)
+        assert codes(outcomes) == {"ok": contestants}
+        (taken,) = [message for outcome in outcomes for message in outcome.messages]
+        one(volley, deleting(queue, taken))
+
+
+def test_a_long_poll_does_not_sleep_beside_ready_messages(volley: Volley, client: Client, queue: str) -> None:
     """Though it first has to bury more than it buries at once."""
-    client = clients[0]
     create(client, "graveyard")
     client.call("SetQueueAttributes", queue, Attributes={"RedrivePolicy": dead_letters("graveyard", 1)})
     for _ in range(15):
         client.call("SendMessageBatch", queue, Entries=[{"Id": str(n), "MessageBody": "dead"} for n in range(10)])
-    while take(client, queue, VisibilityTimeout=1):
+    while one(volley, taking(queue, VisibilityTimeout=1)).messages:
         pass
     time.sleep(1.2)
-    send(client, queue, "alive")
+    one(volley, sending(queue, "alive"))
     began = time.monotonic()
-    assert [message["Body"] for message in take(client, queue, WaitTimeSeconds=10)] == ["alive"]
+    assert [message["Body"] for message in one(volley, taking(queue, WaitTimeSeconds=10)).messages] == ["alive"]
     assert time.monotonic() - began < 2
     assert counts(client, "graveyard")[0] == 150
