@@ -35,7 +35,7 @@ class RootCredentials:
         try:
             if self.file.read_text() == text:
                 return False
-        except FileNotFoundError:
+        except (FileNotFoundError, UnicodeDecodeError):  # damaged is as good as gone: what counts is elsewhere
             pass
         partial = self.file.with_name("credentials.partial")
         partial.unlink(missing_ok=True)

@@ -80,7 +80,7 @@ class Consumer:
         line = chosen(self._rng, self._plan, lambda line: line.receives)
         if self._rng.random() < self._plan.mischief:
             self._try_what_must_fail(line.queue)
-        return bool(self.take(line, wait=self._rng.choice((0, 0, 1)), keep=True))
+        return bool(self.take(line, wait=self._rng.choice(self._plan.waits), keep=True))
 
     def take(self, line: Line, wait: int, keep: bool) -> list[Value]:
         """Receive, and delete: all, or (as real consumers do) most."""

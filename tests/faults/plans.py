@@ -30,6 +30,8 @@ class Plan:
     batches: tuple[int, ...] = (1, 1, 1, 5, 10)
     pace_seconds: float = 0.01
     messages: int = 0
+    waits: tuple[int, ...] = (0, 0, 1, 3)
+    """For how long a receive may be parked, in seconds."""
     patience_seconds: float = 30
     """How long anyone waits for a reply."""
     changes: float = 0.2
@@ -54,7 +56,7 @@ MIXED = (
 )
 PLANS = {
     "mixed": Plan(MIXED),
-    "impatient": Plan(MIXED, patience_seconds=1.5),
+    "impatient": Plan(MIXED, patience_seconds=1.5, waits=(0, 0, 1)),
     "torture": Plan(
         (
             Line("dead.fifo", sends=0, receives=1, window=(1, 3), deleted=0.9),

@@ -78,7 +78,7 @@ BUGS = (
         ("stores/sqlite/catalogue.py", "        self.by_shelf[entry.shelf] = entry\n        self._db", PURGE_LEAVES),
     )),
     Bug("a checksum is not compared", CORRUPTION, (
-        ("stores/sqlite/payloads.py", "if _checksum(body, attributes, trace, group) != checksum:", "if False:"),
+        ("stores/sqlite/payloads.py", "if not intact:", "if False:"),
     )),
     Bug("a waiter that has left is given a message", HOSTILE, (
         ("listeners/http_connection.py", "self._task.cancel()\n            self._task.add", "self._task.add"),

@@ -1,4 +1,4 @@
-"""Disks that are full, and disks that fail: no lie, no half message, and no restart where none is needed.
+"""B4: disks that are full, that fail, that are slow: no lie, no half message, and no restart where none is needed.
 
 The disk is made sick by a file system of the test's own where that is allowed, and in any case under SQLite.
 """
@@ -137,7 +137,7 @@ def test_consumers_dig_a_full_disk_out(
     assert faults_of(small / "data" / "penstock.db", folder) == []
 
 
-@pytest.mark.parametrize("ailment", ["unsynced", "broken"])
+@pytest.mark.parametrize("ailment", ["unsynced", "unwritten", "broken"])
 def test_a_failing_disk_stops_the_process_and_the_next_start_recovers(
     start: Start, connect: Connect, machine: Machine, folder: Path, ailment: str
 ) -> None:
@@ -160,5 +160,31 @@ def test_a_failing_disk_stops_the_process_and_the_next_start_recovers(
         found += [message["MessageId"] for message in messages]
     assert set(acknowledged) <= set(found)
     assert len(found) <= len(acknowledged) + len(clients)
+    server.stop()
+    assert faults_of(server.data / "penstock.db", folder) == []
+
+
+def test_a_slow_disk_makes_everyone_wait_and_nobody_is_told_before_it_is_done(
+    start: Start, connect: Connect, machine: Machine, folder: Path
+) -> None:
+    """Killed as soon as the last reply is there: what was acknowledged had been synced."""
+    server = start(**machine.settings)
+    client = connect(server)
+    create(client, "q")
+    machine.falls_ill("slow", 0.3)
+    clients = [connect(server) for _ in range(16)]
+    acknowledged: list[object] = []
+    for batch in range(3):
+        acknowledged += at_once([lambda c=c, batch=batch: send(c, f"{batch}") for c in clients])
+    server.process.kill()
+    server.process.wait()
+    assert all(isinstance(answer, str) for answer in acknowledged), acknowledged
+    machine.recovers("slow")
+    server.start()
+    client.close()
+    found = []
+    while messages := client.call("ReceiveMessage", "q", MaxNumberOfMessages=10).get("Messages"):
+        found += [message["MessageId"] for message in messages]
+    assert sorted(found) == sorted(map(str, acknowledged))
     server.stop()
     assert faults_of(server.data / "penstock.db", folder) == []

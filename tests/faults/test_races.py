@@ -21,8 +21,8 @@ from .volley import Ask, Outcome, Volley, codes
 
 MOST = 64
 CONTESTANTS = (2, 2, 4, 4, 16, MOST)
-RACES = size(gate=200, night=20_000)
-"""Of each of ten kinds."""
+RACES = size(gate=225, night=20_000)
+"""Of each of nine kinds."""
 TIMED_RACES = size(gate=2, night=60)
 
 REFUSED = "InvalidParameterValueException"
@@ -247,7 +247,7 @@ def test_one_message_and_many_waiters_are_one_delivery(
     volley: Volley, client: Client, queue: str, races: Races, rng: random.Random
 ) -> None:
     """Some wait already, the message comes, some arrive with it: one gets it, and the others wait on."""
-    for _, contestants in races(RACES // 10):
+    for _, contestants in races(RACES // 40):
         asks = [taking(queue, WaitTimeSeconds=1)] * (contestants - 1)
         asks.insert(rng.randrange(contestants), sending(queue))
         outcomes = volley.fire(asks)

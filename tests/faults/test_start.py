@@ -7,6 +7,8 @@ import pytest
 
 from server_process import Server
 
+from .ailments import Machine
+
 
 def complaint(server: Server) -> str:
     """What a server says that cannot start."""
@@ -69,3 +71,23 @@ def test_a_second_server_on_the_same_data_is_told_in_one_line(folder: Path) -> N
         assert "in use" in complaint(second)
     finally:
         first.stop()
+
+
+def test_a_place_where_sqlite_cannot_be_durable_is_refused_in_one_line(folder: Path) -> None:
+    """I20. There is no setting that would turn it off."""
+    machine = Machine(folder)
+    machine.falls_ill("no-wal")
+    server = Server(folder, {"PENSTOCK_AUTH": "off"} | machine.settings)
+    assert "durable" in complaint(server)
+
+
+def test_a_damaged_copy_of_the_credentials_is_written_anew(folder: Path) -> None:
+    server = Server(folder, {"PENSTOCK_AUTH": "off"})
+    server.start()
+    server.stop()
+    copy = server.data / "credentials"
+    good = copy.read_bytes()
+    copy.write_bytes(b"\xff" + good[1:])
+    server.start()
+    assert server.stop() == 0
+    assert copy.read_bytes() == good

@@ -2,8 +2,9 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from tally import count
@@ -17,7 +18,7 @@ SECONDS = 30
 class Ask(NamedTuple):
     action: str
     queue: str = ""
-    params: dict[str, Any] = {}
+    params: Mapping[str, Any] = MappingProxyType({})
 
 
 class Outcome(NamedTuple):

@@ -4,7 +4,10 @@ It is found through PYTHONPATH, which only the servers of `tests/faults` are giv
 in the folder SICK_FOLDER, so that a test can make it better and worse while the server runs:
   full     writes that make a file longer fail for lack of space
   broken   every write and every sync fails
+  unwritten every write fails
   unsynced every sync fails
+  slow     every sync takes this many seconds
+  no-wal   from the start: a file system on which SQLite cannot share memory, and so cannot keep a log
   wall     this many seconds are added to the wall clock
 """
 
@@ -15,7 +18,7 @@ from pathlib import Path
 import apsw
 
 FOLDER = Path(os.environ["SICK_FOLDER"])
-HONEST = "unix"
+HONEST = "unix-none" if (FOLDER / "no-wal").exists() else "unix"
 
 
 def has(ailment: str) -> bool:
@@ -27,7 +30,7 @@ class File(apsw.VFSFile):
         super().__init__(HONEST, name, flags)
 
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
-        if has("broken"):
+        if has("broken") or has("unwritten"):
             raise apsw.IOError
         if has("full") and offset + len(data) > self.xFileSize():
             raise apsw.FullError
@@ -36,6 +39,8 @@ class File(apsw.VFSFile):
     def xSync(self, flags: int) -> None:  # noqa: N802
         if has("broken") or has("unsynced"):
             raise apsw.IOError
+        if has("slow"):
+            time.sleep(float((FOLDER / "slow").read_text()))
         super().xSync(flags)
 
 
