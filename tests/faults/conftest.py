@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,12 +63,12 @@ def start(folder: Path) -> Iterator[Callable[..., Server]]:
 
 
 @pytest.fixture
-def connect() -> Iterator[Callable[[Server], Client]]:
+def connect() -> Iterator[Callable[..., Client]]:
     """Makes clients that are gone when the test is."""
     clients: list[Client] = []
 
-    def connect(server: Server) -> Client:
-        clients.append(Client(server))
+    def connect(server: Server, **given: Any) -> Client:
+        clients.append(Client(server, **given))
         return clients[-1]
 
     yield connect

@@ -1,4 +1,4 @@
-"""Clocks that jump, stop and go back: windows last as long as they were asked to, and time never runs backwards.
+"""B6: clocks that jump, stop and go back: windows last as long as they were asked to, and time never runs backwards.
 
 The clock's own arithmetic is judged on clocks that a test moves; the server's behaviour on a machine whose wall clock
 is set while it runs and while it is down.

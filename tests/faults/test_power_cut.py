@@ -1,4 +1,4 @@
-"""The power goes at any write, any sync: what was acknowledged is there, and a batch is there as a whole or not at all.
+"""B3: the power goes at any write, any sync: what was acknowledged is there, and a batch is there as a whole or not at all.
 
 Rounds of calls run at once share a commit. The tables are looked at after every round, so whatever is found after
 a cut must be the tables of a round: of the one that was running, if any of its calls had returned by then, else of that
@@ -16,13 +16,14 @@ import pytest
 from conformance.world import World
 from penstock.core.clock import ManualClock
 from penstock.stores.sqlite import SqliteStore
+from tally import count
 
 from .audit import faults_of
 from .power import Disk, installed
 from .rounds import TABLES, Call, Chooser, State, tables
 from .run import size
 
-RUNS, CUTS, ROUNDS = size(gate=6, night=400), 30, 40
+RUNS, CUTS, ROUNDS = size(gate=20, night=700), 30, 40
 PAGES_BETWEEN_CHECKPOINTS = 25
 
 
@@ -63,6 +64,7 @@ class Session:
         await self.store.close()
 
     async def _answered(self, call: Call) -> None:
+        count(requests=1)
         if await call():
             self.acknowledged = True
 
@@ -106,6 +108,7 @@ async def findings_of(
             await session.run(pragmas)
         assert len(session.cuts) == CUTS, "the run was too short for its cuts"
         found += await session.findings()
+        count(cycles=CUTS)
     return found
 
 

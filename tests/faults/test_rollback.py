@@ -17,6 +17,7 @@ from conformance.world import World
 from penstock.core.clock import ManualClock
 from penstock.core.errors import Unavailable
 from penstock.stores.sqlite import SqliteStore
+from tally import count
 
 from .audit import faults_of
 from .power import Disk, installed
@@ -67,6 +68,7 @@ async def test_a_refused_round_leaves_no_trace(session: Session, rng: random.Ran
         assert all(isinstance(failure, Unavailable) for failure in failures), failures
         if failures:
             refused += 1
+            count(cycles=1)
             assert session.tables() == before
         session.is_full(False)
         remembered = {line.id: await line.states() for line in lines}
