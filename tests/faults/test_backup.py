@@ -17,7 +17,7 @@ from server_process import Server, clean_environment
 from tally import count
 
 from .audit import faults_of
-from .history import Operation, history_of
+from .history import Operation
 from .invariants import violations
 from .workload import Workload
 
@@ -50,7 +50,7 @@ def test_a_backup_under_load_holds_all_that_was_acknowledged_before_it(
         ended = time.monotonic()
         time.sleep(0.5)
         work.stop()
-    operations = as_of(history_of(work.folder), began, ended)
+    operations = as_of(work.history(), began, ended)
     assert server.stop() == 0
     elsewhere = folder / "elsewhere"
     elsewhere.mkdir()
@@ -62,5 +62,5 @@ def test_a_backup_under_load_holds_all_that_was_acknowledged_before_it(
         work.drain()
     count(cycles=1)
     assert any(operation.op == "send" and operation.ok for operation in operations)
-    assert violations([*operations, *history_of(work.folder)]) == {}
+    assert violations([*operations, *work.history()]) == {}
     assert restored.stop() == 0

@@ -12,6 +12,7 @@ from tally import count
 from .audit import faults_of
 from .client import Client, create
 from .invariants import violations
+from .journal import faults_of_journal
 from .run import size
 from .workload import Workload
 
@@ -26,7 +27,8 @@ def test_what_was_acknowledged_outlives_any_number_of_kills(
     with closing(Workload(server, folder / "history", str(rng.random()))) as work:
 
         def audit() -> None:
-            work.recorder.note("audit", {}, {"faults": faults_of(server.data / "penstock.db", folder)})
+            faults = faults_of(server.data / "penstock.db", folder) + faults_of_journal(server)
+            work.recorder.note("audit", {}, {"faults": faults})
 
         work.prepare()
         work.start(producers=ACTORS, consumers=ACTORS)
@@ -38,9 +40,10 @@ def test_what_was_acknowledged_outlives_any_number_of_kills(
             server.start()
             count(cycles=1)
         time.sleep(0.5)
-        operations = work.finish()
+        work.finish()
         assert server.stop() == 0
         audit()
+    operations = work.history()
     done = sum(operation.ok for operation in operations if operation.op == "send")
     assert done > CYCLES * 10, "too little was done to prove anything"
     assert violations(operations) == {}

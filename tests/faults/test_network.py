@@ -36,7 +36,8 @@ def test_what_the_network_does_to_an_exchange_is_never_done_to_a_message(
         work.start(producers=4, consumers=4)
         wait_for(lambda: proxy.happened.total() >= FAULTS, SECONDS, "enough trouble")
         proxy.healed = True
-        operations = work.finish()
+        work.finish()
+    operations = work.history()
     count(cycles=proxy.happened.total())
     assert proxy.happened.keys() == {trouble.__name__ for trouble in TROUBLES}
     assert any(operation.outcome == "info" for operation in operations)

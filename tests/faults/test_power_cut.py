@@ -1,4 +1,4 @@
-"""B3: the power goes at any write, any sync: what was acknowledged is there, and a batch is there as a whole or not at all.
+"""B3: the power goes at any write, any sync: what was acknowledged is there, and a batch is there whole or not at all.
 
 Rounds of calls run at once share a commit. The tables are looked at after every round, so whatever is found after
 a cut must be the tables of a round: of the one that was running, if any of its calls had returned by then, else of that

@@ -21,8 +21,8 @@ from .volley import Ask, Outcome, Volley, codes
 
 MOST = 64
 CONTESTANTS = (2, 2, 4, 4, 16, MOST)
-RACES = size(gate=225, night=20_000)
-"""Of each of nine kinds."""
+RACES = size(gate=200, night=20_000)
+"""Of each of ten kinds."""
 TIMED_RACES = size(gate=2, night=60)
 
 REFUSED = "InvalidParameterValueException"
@@ -113,6 +113,21 @@ def test_one_deduplication_id_sent_by_all_is_one_message(
         assert codes(outcomes) == {"ok": contestants}
         assert len({(o.reply["MessageId"], o.reply["SequenceNumber"]) for o in outcomes}) == 1
     assert counts(client, fifo) == (RACES, 0, 0)
+
+
+def test_one_deduplication_id_sent_to_several_groups_is_one_message_in_each(
+    volley: Volley, client: Client, races: Races
+) -> None:
+    scope = {"DeduplicationScope": "messageGroup", "FifoThroughputLimit": "perMessageGroupId"}
+    fifo, expected = create(client, f"q{next(NUMBERS)}.fifo", **scope), 0
+    for race, contestants in races():
+        groups = [f"g{number % 3}" for number in range(contestants)]
+        asks = [sending(fifo, MessageGroupId=group, MessageDeduplicationId=f"d{race}") for group in groups]
+        outcomes = volley.fire(asks)
+        assert codes(outcomes) == {"ok": contestants}
+        assert len({o.reply["MessageId"] for o in outcomes}) == len(set(groups))
+        expected += len(set(groups))
+    assert counts(client, fifo) == (expected, 0, 0)
 
 
 def test_one_handle_deleted_by_all_is_deleted_once(volley: Volley, client: Client, queue: str, races: Races) -> None:

@@ -38,7 +38,8 @@ def test_no_crash_and_no_window_breaks_the_order_of_a_group(
             work.crash(rng.choice(work.alive("consumer")))
             work.spawn("consumer")
             crashes += 1
-        operations = work.finish()
+        work.finish()
+    operations = work.history()
     count(cycles=1)
     sent = sum(len(o.reply["results"]) for o in operations if o.op == "send" and o.ok)
     assert sent >= TOTAL

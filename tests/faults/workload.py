@@ -107,11 +107,14 @@ class Workload:
         left = {queue: counts(self.client, queue) for queue in self.plan.queues}
         assert set(left.values()) == {(0, 0, 0)}, f"it can never be drained: {left}"
 
-    def finish(self) -> list[Operation]:
-        """Let everyone leave, count, drain; the whole history."""
+    def finish(self) -> None:
+        """Let everyone leave, count, drain."""
         self.stop()
         self.count()
         self.drain()
+
+    def history(self) -> list[Operation]:
+        """All that everyone has written down so far."""
         operations = history_of(self.folder)
         sends = [operation for operation in operations if operation.op == "send" and operation.ok]
         count(requests=len(operations), acknowledged=sum(len(send.reply["results"]) for send in sends))
