@@ -31,7 +31,7 @@ WILD: dict[str, Callable[[random.Random], Any]] = {
     "half a pair": lambda rng: RAW + rng.choice((r'"\ud800"', r'"\udc00x"', r'"\ud800\ud800"')),
     "bad escape": lambda rng: RAW + rng.choice((r'"\x41"', r'"\u12"', '"\t"', '"', "'a'")),
     "bad UTF-8": lambda rng: RAW + rng.choice(('"\udcff"', '"a\udcc3("', '"\udced\udca0\udc80"', '"\udcf8\udc88"')),
-    "long text": lambda rng: "x" * rng.choice((81, 257, 1025, 1025, 70_000)),
+    "long text": lambda rng: "x" * rng.choice((81, 257, 1025) * 20 + (70_000,) * 15 + (2**20 - 1, 2**20 + 1)),
     "long list": lambda rng: [rng.choice(("a", 1, {}, None))] * rng.choice((11, 11, 11, 300, 300, 12_000)),
     "large map": lambda rng: {f"k{number}": "v" for number in range(rng.choice((11, 11, 51, 51, 3000)))},
     "deep": lambda rng: RAW + deep(rng.choice((33, 33, 33, 1000, 50_000)), rng.choice(("[", '{"a":'))),

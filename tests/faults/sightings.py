@@ -1,5 +1,6 @@
 """A history, arranged for asking: what was sent, what was delivered, and what was done to it afterwards."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -76,13 +77,15 @@ class Sightings:
     changes: Listed = field(default_factory=Listed)
     made: dict[str, dict[str, object]] = field(default_factory=dict)
     _by_op: Listed = field(default_factory=Listed)
-    _sends_to: Listed = field(default_factory=Listed)
+    _arrivals: Listed = field(default_factory=Listed)
 
     def __post_init__(self) -> None:
         for operation in self.operations:
             self._by_op.add(operation.op, operation)
             if sort := self._SORTERS.get(operation.op):
                 sort(self, operation)
+        for sends in self._arrivals.values():
+            sends.sort(key=_arrival)
         self.sent_by_id = {send.id: send for send in reversed(self.sends) if send.id}
         self.tried_before = {(send.queue, send.dedup) for send in self.sends if send.dedup and not send.id}
         self.end = max((operation.end for operation in self.operations), default=0.0)
@@ -93,8 +96,10 @@ class Sightings:
     def of(self, op: str) -> list[Operation]:
         return self._by_op[op]
 
-    def sends_to(self, queue: str) -> list[Sent]:
-        return self._sends_to[queue]
+    def arrived(self, queue: str, after: float, before: float) -> list[Sent]:
+        """What was sent to a queue and could be had from a moment between these two on."""
+        sends = self._arrivals[queue]
+        return sends[bisect_right(sends, after, key=_arrival) : bisect_left(sends, before, key=_arrival)]
 
     def all_deliveries(self) -> list[Delivery]:
         return sorted(
@@ -135,7 +140,7 @@ class Sightings:
             if operation.happened and "error" not in result:
                 queue = operation.request["queue"]
                 self.sends.append(Sent(operation, queue, **entry, id=result.get("id"), sequence=sequence(result)))
-                self._sends_to.add(queue, self.sends[-1])
+                self._arrivals.add(queue, self.sends[-1])
 
     def _receive(self, operation: Operation) -> None:
         for message in operation.reply.get("messages", []):
@@ -158,6 +163,10 @@ class Sightings:
             self.changes.add(handle, Touch(operation, handle, operation.ok, seconds))
 
     _SORTERS: ClassVar = {"queue": _queue, "send": _send, "receive": _receive, "delete": _delete, "change": _change}
+
+
+def _arrival(send: Sent) -> float:
+    return send.operation.end + send.delay
 
 
 def sequence(found: dict[str, object]) -> int | None:

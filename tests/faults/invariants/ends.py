@@ -51,10 +51,9 @@ def i16_an_arriving_message_wakes_a_waiter_and_one_who_left_takes_nothing(seen: 
     delivery that is not the first, though nobody but those who had hung up before can have had it."""
     for receive in seen.of("receive"):
         if receive.ok and receive.request.get("wait") and not receive.reply.get("messages"):
-            for send in seen.sends_to(receive.request["queue"]):
-                arrived = send.operation.end + send.delay + LATE
-                over = min(receive.end, receive.start + receive.request["wait"])
-                if receive.start < arrived < over and _untouched(seen, send, receive):
+            over = min(receive.end, receive.start + receive.request["wait"])
+            for send in seen.arrived(receive.request["queue"], receive.start - LATE, over - LATE):
+                if _untouched(seen, send, receive):
                     yield f"{send.id} of {send.queue} arrived and a waiter was told that there was nothing"
     for message, send in seen.sent_by_id.items():
         first = min((delivery.count for delivery in seen.deliveries[message]), default=1)
