@@ -22,9 +22,16 @@ HOSTILE = "tests/faults/test_hostile.py -k gone"
 PURGES = "tests/faults/test_races.py -k purge"
 SCOPES = "tests/faults/test_races.py -k deduplication"
 
-PURGE_LEAVES = """        self.by_shelf[entry.shelf] = entry
+PURGE_LEAVES = """\
+        self.by_shelf[entry.shelf] = entry
         self._db.execute("UPDATE message SET shelf=? WHERE state=1", (entry.shelf,))
         self._db"""
+
+BURIED_TWICE = """\
+        self._db.execute("CREATE TEMP TABLE twin AS SELECT * FROM message WHERE number=?", (card.number,))
+        self._db.execute("UPDATE twin SET number=number+1000000; INSERT INTO message SELECT * FROM twin")
+        self._db.execute("DROP TABLE twin")
+        new_group = self.groups.enter(target, group"""
 
 Edit = tuple[str, str, str]
 """A file of the package, what is written there exactly once, and what is to be there instead."""
@@ -50,7 +57,7 @@ BUGS = (
         ("stores/sqlite/database.py", '"synchronous": 2}', '"synchronous": 1}'),
     )),
     Bug("a superseded handle deletes", MODEL, (
-        ("stores/sqlite/claims.py", "card.receives == claim.receives", "card.receives >= claim.receives"),
+        ("stores/sqlite/claims.py", "AND receives=? AND coalesce", "AND receives>=? AND coalesce"),
     )),
     Bug("windows are in milliseconds", EDGES, (
         ("stores/sqlite/delivery.py", "= now + ask.visibility_seconds * 1000 if", "= now + ask.visibility_seconds if"),
@@ -59,10 +66,10 @@ BUGS = (
         ("stores/sqlite/sending.py", "entry.queue.deduplication_scope(message.group, now)", '""'),
     )),
     Bug("a dead letter stays in its queue too", MODEL, (
-        ("stores/sqlite/dead_letters.py", "take_off(entry, card, now)\n        if target", "find\n        if target"),
+        ("stores/sqlite/shelves.py", "        new_group = self.groups.enter(target, group", BURIED_TWICE),
     )),
     Bug("a delete is not counted", MODEL, (
-        ("stores/sqlite/shelves.py", "card.state, -1)\n        entry.bytes", "card.state, 0)\n        entry.bytes"),
+        ("stores/sqlite/shelves.py", "entry.counts[card.state] -= 1\n        entry.bytes", "entry.bytes"),
     )),
     Bug("a receive knows no retention", EDGES, (
         ("stores/sqlite/delivery.py", "if card.enqueued <= horizon:", "if False:"),
@@ -79,7 +86,7 @@ BUGS = (
         ("stores/sqlite/catalogue.py", "        self.by_shelf[entry.shelf] = entry\n        self._db", PURGE_LEAVES),
     )),
     Bug("a checksum is not compared", CORRUPTION, (
-        ("stores/sqlite/payloads.py", "if not intact:", "if False:"),
+        ("stores/sqlite/cards.py", "if not intact:", "if False:"),
     )),
     Bug("a waiter that has left is given a message", HOSTILE, (
         ("listeners/http_connection.py", "running, self._running = self._running, None", "running = None"),
