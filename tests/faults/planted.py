@@ -89,7 +89,7 @@ BUGS = (
         ("stores/sqlite/cards.py", "if not intact:", "if False:"),
     )),
     Bug("a waiter that has left is given a message", HOSTILE, (
-        ("listeners/http_connection.py", "running, self._running = self._running, None", "running = None"),
+        ("listeners/http_connection.py", "_cancel(self) -> None:\n", "_cancel(self) -> None:\n        return\n"),
     )),
     Bug("the results of a batch are swapped", KILL, (
         ("api/sqs/batch.py", "zip(prepared, results, strict=True)", "zip(prepared, results[::-1], strict=True)"),
