@@ -21,7 +21,7 @@ ROOT = HERE.parent.parent
 
 PARTS: dict[str, tuple[str, str]] = {
     "model": ("B1", "tests/conformance/test_model.py"),
-    "kill": ("B2", "tests/faults/test_kill.py"),
+    "kill": ("B2", "tests/faults/test_kill.py tests/faults/test_journal.py"),
     "power": ("B3", "tests/faults/test_power_cut.py tests/faults/test_rollback.py"),
     "disk": ("B4", "tests/faults/test_disk.py tests/faults/test_start.py"),
     "corruption": ("B5", "tests/faults/test_corruption.py"),

@@ -14,6 +14,7 @@ import pytest
 from penstock.stores.sqlite import SqliteStore
 from server_process import Server, clean_environment
 
+from .journal import faults_of_journal
 from .run import size
 from .workload import Workload
 
@@ -25,39 +26,26 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def verify(server: Server) -> str:
-    """What `penstock journal verify` says of the server's data."""
-    done = subprocess.run(
-        [sys.executable, "-m", "penstock", "journal", "verify", "--data", str(server.data)],
-        cwd=server.folder,
-        env=clean_environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return "" if done.returncode == 0 else done.stdout + done.stderr
-
-
 def test_journal_and_store_agree_after_any_number_of_kills(
     start: Callable[..., Server], folder: Path, rng: random.Random
 ) -> None:
     server = start(
         PENSTOCK_JOURNAL="full", PENSTOCK_JOURNAL_SEGMENT_SECONDS="1", PENSTOCK_JOURNAL_SEGMENT_BYTES="65536"
     )
-    with closing(Workload(server, folder / "history.jsonl", str(rng.random()))) as work:
+    with closing(Workload(server, folder / "history", str(rng.random()))) as work:
         work.prepare()
         work.start(producers=ACTORS, consumers=ACTORS)
         for _ in range(CYCLES):
             time.sleep(rng.uniform(0.2, 1.5))
             server.process.kill()
             server.process.wait()
-            assert verify(server) == "", "with the server dead"
+            assert faults_of_journal(server) == [], "with the server dead"
             server.start()
-        assert verify(server) == "", "with the server running"
+        assert faults_of_journal(server) == [], "with the server running"
         work.stop()
-        operations = work.recorder.operations()
+        operations = work.history()
     assert server.stop() == 0
-    assert verify(server) == ""
+    assert faults_of_journal(server) == []
     assert sum(operation.ok for operation in operations) > CYCLES * 10, "too little was done to prove anything"
 
 
