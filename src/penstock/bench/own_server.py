@@ -24,7 +24,9 @@ class Running:
     pid: int
 
 
-def start(folder: Path, environ: Mapping[str, str], listen: str = "127.0.0.1:0") -> "subprocess.Popen[str]":
+def start(
+    folder: Path, environ: Mapping[str, str], listen: str = "127.0.0.1:0", connections: int = CONNECTIONS
+) -> "subprocess.Popen[str]":
     """Its data goes to `folder`/data, its log to `folder`/log, and what it says first can be read from its stdout."""
     allow_many_files()
     ours = {
@@ -32,7 +34,7 @@ def start(folder: Path, environ: Mapping[str, str], listen: str = "127.0.0.1:0")
         "PENSTOCK_DATA": str(folder / "data"),
         "PENSTOCK_ROOT_ACCESS_KEY": Target.access_key,
         "PENSTOCK_ROOT_SECRET_KEY": Target.secret_key,
-        "PENSTOCK_MAX_CONNECTIONS_PER_ADDRESS": str(CONNECTIONS),
+        "PENSTOCK_MAX_CONNECTIONS_PER_ADDRESS": str(connections),
     }
     with (folder / "log").open("wb") as log:
         return subprocess.Popen(
@@ -49,13 +51,18 @@ def start(folder: Path, environ: Mapping[str, str], listen: str = "127.0.0.1:0")
 def running(folder: Path, environ: Mapping[str, str]) -> Iterator[Running]:
     process = start(folder, environ)
     try:
-        assert process.stdout is not None
-        url = next((word for line in process.stdout for word in line.split() if word.startswith("http://")), None)
-        if url is None:
-            raise BenchError(f"the server did not start: {' '.join((folder / 'log').read_text().split())}")
-        yield Running(at(url), process.pid)
+        yield Running(address(process, folder), process.pid)
     finally:
         stop(process)
+
+
+def address(process: "subprocess.Popen[str]", folder: Path) -> Target:
+    """Where it listens, as it says itself once it does."""
+    assert process.stdout is not None
+    url = next((word for line in process.stdout for word in line.split() if word.startswith("http://")), None)
+    if url is None:
+        raise BenchError(f"the server did not start: {' '.join((folder / 'log').read_text().split())}")
+    return at(url)
 
 
 def stop(process: "subprocess.Popen[str]") -> None:

@@ -20,7 +20,7 @@ HEADINGS = (
     "DISK B/MSG",
     "CHECKS",
 )
-LEFT = {"MODE", "ACTION", "CHECKS", "SERVER"}
+LEFT = {"MODE", "ACTION", "CHECKS", "SERVER", "WHAT"}
 
 
 def tables(results: Results) -> Iterator[str]:

@@ -30,6 +30,12 @@ class Watch:
             return None
         return sum(_status_bytes(pid, "VmHWM") for pid, _ in self._processes())
 
+    def resident_bytes(self) -> int | None:
+        """The memory that is resident now."""
+        if self.pid is None:
+            return None
+        return sum(_status_bytes(pid, "VmRSS") for pid, _ in self._processes())
+
     def forget_peak(self) -> None:
         if self.pid is not None:
             for pid, _ in self._processes():

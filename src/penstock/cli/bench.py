@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from penstock import __version__
+from penstock.cli import bench_scale
 from penstock.cli.parser import CommandError, Parser
 from penstock.config import environment
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 USUAL = ("cycle", "cycle10", "fifo", "longpoll")
 QUICK_SECONDS, SECONDS = 2.0, 5.0
 PROTOCOLS = "json for AWS JSON 1.0, query for the older one (default: json)"
+SCALE, SCALE_SUMMARY = (
+    "scale",
+    "10,000 queues, 10 million messages, half in flight: costs, memory, disk, kill -9, checks",
+)
 LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
@@ -30,19 +35,21 @@ def build(parser: Parser) -> None:
     from penstock.bench.modes import MODES
 
     width = max(map(len, MODES))
-    lines = "\n".join(f"  {name:{width}}  {mode.summary}" for name, mode in MODES.items())
+    summaries = {name: mode.summary for name, mode in MODES.items()} | {SCALE: SCALE_SUMMARY}
+    lines = "\n".join(f"  {name:{width}}  {summary}" for name, summary in summaries.items())
     parser.usage = f"{parser.prog} [MODE …] [options]"
     parser.description = (
         "Measure an SQS endpoint, and check what it answers: every send acknowledged, bodies as they were sent,\n"
         "nothing lost, twice or out of order. Without --endpoint a server is started for it in a temporary directory.\n"
         "The exit status is 1 if a check fails.\n\n"
-        f"modes ({', '.join(USUAL)} unless named; `all` for all):\n{lines}"
+        f"modes ({', '.join(USUAL)} unless named; `all` for all but scale):\n{lines}"
     )
     parser.examples += [
         "penstock bench",
         "penstock bench cycle --connections 64 --seconds 10",
         "penstock bench backlog --steps 0,10000,100000 --plots ./plots --json results.json",
         "penstock bench all --quick --endpoint http://127.0.0.1:9324 --data ./data",
+        *bench_scale.EXAMPLES,
     ]
     parser.add_argument("modes", metavar="MODE", nargs="*", help="what to measure")
     load = parser.add_argument_group("load")
@@ -76,6 +83,7 @@ def build(parser: Parser) -> None:
     )
     where.add_argument("--protocol", choices=("json", "query"), default="json", metavar="NAME", help=PROTOCOLS)
     where.add_argument("--no-sign", action="store_true", help="send requests without signatures")
+    bench_scale.add_arguments(parser)
     output = parser.add_argument_group("output")
     output.add_argument("--json", metavar="FILE", type=Path, help="write the results to this file")
     output.add_argument("--plots", metavar="DIRECTORY", type=Path, help="draw the results as SVG into this directory")
@@ -88,6 +96,8 @@ def run(arguments: argparse.Namespace) -> int:
     from penstock.bench.results import Results, machine
     from penstock.bench.target import BenchError
 
+    if SCALE in arguments.modes:
+        return _scale(arguments)
     names = _modes(arguments)
     with tempfile.TemporaryDirectory(prefix="penstock-bench-") as folder:
         described = machine(Path(folder))
@@ -105,12 +115,21 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if any(point.violations for point in server.points) else 0
 
 
+def _scale(arguments: argparse.Namespace) -> int:
+    if arguments.modes != [SCALE]:
+        arguments.parser.error("scale is a run of its own: name no other mode beside it")
+    if not arguments.endpoint:
+        return bench_scale.run(arguments, None, None)
+    with _endpoint(arguments, Path()) as (target, watch):
+        return bench_scale.run(arguments, target, watch)
+
+
 def _modes(arguments: argparse.Namespace) -> list[str]:
     from penstock.bench.modes import MODES
 
     named: list[str] = arguments.modes or list(USUAL)
     if unknown := [name for name in named if name not in (*MODES, "all")]:
-        arguments.parser.error(f"there is no mode {unknown[0]!r}; there are {', '.join(MODES)}")
+        arguments.parser.error(f"there is no mode {unknown[0]!r}; there are {', '.join((*MODES, SCALE))}")
     return list(MODES) if "all" in named else named
 
 

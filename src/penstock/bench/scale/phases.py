@@ -1,0 +1,222 @@
+"""The phases that fill a store and work on it. Each notes figures in the report and says one line."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from time import perf_counter
+
+from penstock.bench.connection import Script
+from penstock.bench.scale.accounts import WIRE, Place
+from penstock.bench.scale.crew import BATCH, LONG_SECONDS, Crew, chunks, left, share
+from penstock.bench.scale.operations import Rounds
+from penstock.bench.scale.report import ScaleReport
+from penstock.bench.session import COUNT_NAMES
+from penstock.bench.target import BenchError
+
+EMPTY_SHARE = 0.25
+MIB = 1 << 20
+KILL_AFTER_SECONDS = 1.0
+PATIENCE_SECONDS = 600
+
+
+def empty(crew: Crew, report: ScaleReport) -> str:
+    report.empty = Rounds(crew, crew.probes, "empty store").run(crew.plan.seconds * EMPTY_SHARE)
+    report.problems["lost"] += crew.drain(crew.probes, "emptying")
+    return f"{sum(cost.count for cost in report.empty.values()):,} calls measured"
+
+
+# Loading and holding
+
+
+def load(crew: Crew, report: ScaleReport) -> str:
+    plan, ledger, watch = crew.plan, crew.ledger, crew.server.watch
+    watch.forget_peak()
+    crew.create(crew.places)
+    disk, sent, started = watch.disk_bytes(), ledger.sent, perf_counter()
+    crew.work(
+        [_fill(crew, own) for own in crew.shares(crew.places)],
+        lambda: f"sending: {left(ledger.sent - sent, plan.every_message, started)}",
+    )
+    seconds = perf_counter() - started
+    held, wanted = ledger.received, plan.every_queue * plan.in_flight
+    holding = perf_counter()
+    crew.work(
+        [_hold(crew, own) for own in crew.shares(crew.places)],
+        lambda: f"putting in flight: {left(ledger.received - held, wanted, holding)}",
+    )
+    holding_seconds = max(1e-9, perf_counter() - holding)
+    report.figures |= {
+        "load messages/s": plan.every_message / seconds,
+        "in flight messages/s": wanted / holding_seconds,
+    }
+    if disk is not None:
+        report.figures["disk before bytes"] = disk
+    return (
+        f"{plan.every_queue:,} queues; {plan.every_message:,} messages in {seconds:,.0f} s; "
+        f"{wanted:,} in flight in {holding_seconds:,.0f} s"
+    )
+
+
+def _fill(crew: Crew, own: Sequence[Place]) -> Script:
+    """Queue by queue in turn, ten to each: as messages come in life, and the hardest for a cache."""
+    record = crew.records["SendMessageBatch"]
+    for done in range(0, crew.plan.messages, BATCH):
+        for place in own:
+            request, numbers = crew.send_batch(place, min(BATCH, crew.plan.messages - done))
+            crew.acknowledged(place, numbers, WIRE.acknowledged_batch((yield record, request)))
+
+
+def _hold(crew: Crew, own: Sequence[Place]) -> Script:
+    record, held, target = crew.records["ReceiveMessage ×10"], crew.ledger.held, crew.plan.in_flight
+    missing = list(own)
+    while missing := [place for place in missing if held[place.index] < target]:
+        before = sum(held[place.index] for place in missing)
+        for place in missing:
+            most = min(BATCH, target - held[place.index])
+            messages = crew.received(place, (yield record, place.receive(most, LONG_SECONDS)))
+            if place.index in crew.kept:
+                crew.kept[place.index] += messages
+        if sum(held[place.index] for place in missing) == before:
+            raise BenchError(f"no more than {held[missing[0].index]:,} messages of a queue could be put in flight")
+
+
+def hold(crew: Crew, report: ScaleReport) -> str:
+    watch, plan = crew.server.watch, crew.plan
+    pause = plan.idle_seconds
+    time.sleep(pause)  # what was put off is done now
+    before = watch.cpu_seconds()
+    time.sleep(pause)
+    after, peak, resident, disk = (
+        watch.cpu_seconds(),
+        watch.peak_bytes(),
+        watch.resident_bytes(),
+        watch.disk_bytes(),
+    )
+    if before is not None and after is not None:
+        report.figures["idle CPU %"] = (after - before) / pause * 100
+    if peak is not None and resident is not None:
+        report.figures |= {"peak memory bytes": peak, "resident memory bytes": resident}
+    if disk is not None:
+        per_message = (disk - report.figures["disk before bytes"]) / plan.every_message
+        report.figures["disk bytes per message above the body"] = per_message - plan.size
+    if peak is None or disk is None:
+        return "not all could be read: the server or its data is not on this machine"
+    return f"{peak / MIB:,.0f} MiB resident at the most, {disk / MIB:,.0f} MiB on disk"
+
+
+def work(crew: Crew, report: ScaleReport) -> str:
+    crew.server.watch.forget_peak()
+    report.loaded = Rounds(crew, crew.places, "work").run(crew.plan.seconds)
+    if (peak := crew.server.watch.peak_bytes()) is not None:
+        report.figures["peak memory at work bytes"] = peak
+    return f"{sum(cost.count for cost in report.loaded.values()):,} calls measured"
+
+
+# Killing and checking
+
+
+def kill(crew: Crew, report: ScaleReport) -> str:
+    own = crew.server.own
+    assert own is not None
+    due = perf_counter() + KILL_AFTER_SECONDS
+    killed = 0.0
+
+    def line() -> str:
+        nonlocal killed
+        if not killed and perf_counter() > due:
+            killed = perf_counter()
+            own.kill()
+        return "sending until it is killed"
+
+    with suppress(BenchError):  # the connections break: that is what was wanted
+        crew.work([_send_on(crew) for _ in range(BATCH)], line)
+    if not killed:
+        raise BenchError("the server went away before it was killed")
+    crew.server = own.start()
+    _until_it_answers(crew)
+    report.figures["ready again s"] = perf_counter() - killed
+    counting = perf_counter()
+    wrong = count(crew, report)
+    counting = perf_counter() - counting
+    drained = _drain_sample(crew, report)
+    return (
+        f"answered again after {report.figures['ready again s']:.2f} s; counts of {len(crew.places):,} queues read in "
+        f"{counting:.1f} s, {wrong:,} wrong; {drained:,} messages of {len(crew.sample):,} queues fetched one by one"
+    )
+
+
+def _send_on(crew: Crew) -> Script:
+    while True:
+        place = crew.random.choice(crew.places)
+        request, numbers = crew.send_batch(place)
+        answers = WIRE.acknowledged_batch((yield crew.records["SendMessageBatch"], request))
+        crew.acknowledged(place, numbers, answers)
+
+
+def _until_it_answers(crew: Crew) -> None:
+    patience = perf_counter() + PATIENCE_SECONDS
+    while perf_counter() < patience:
+        with suppress(BenchError):
+            first = iter([crew.places[0]])
+            crew.work([share(first, crew.waits, lambda place: place.attributes("All"), lambda *_: None)], str)
+            return
+        time.sleep(0.01)
+    raise BenchError(f"the server did not answer within {PATIENCE_SECONDS} seconds after the kill")
+
+
+def count(crew: Crew, report: ScaleReport) -> int:
+    """Compare the counts of every queue with the ledger; the number of queues whose counts are wrong."""
+    ledger, wrong, counted = crew.ledger, 0, 0
+
+    def take(place: Place, reply: bytes) -> None:
+        nonlocal wrong, counted
+        counted += 1
+        visible, hidden = counts(reply)
+        least, held = ledger.stored(place.index), ledger.held[place.index]
+        report.problems["lost"] += max(0, least - visible - hidden)
+        report.problems["visible too early"] += max(0, held - hidden)
+        wrong += hidden != held or not least <= visible + hidden <= least + ledger.uncertain(place.index)
+
+    shared, record = iter(crew.places), crew.records["GetQueueAttributes"]
+    crew.work(
+        [share(shared, record, Place.count, take) for _ in range(crew.plan.connections)],
+        lambda: f"counting: {counted:,} of {len(crew.places):,} queues",
+    )
+    report.problems["queues with wrong counts"] += wrong
+    return wrong
+
+
+def counts(reply: bytes) -> tuple[int, int]:
+    """Messages that are visible, and those that are not: in flight or delayed."""
+    attributes = WIRE.attributes(reply)
+    visible, *hidden = (int(attributes[name]) for name in COUNT_NAMES)
+    return visible, sum(hidden)
+
+
+def _drain_sample(crew: Crew, report: ScaleReport) -> int:
+    """Give back what the sample has in flight, with the handles from before the kill; then fetch every message."""
+    before = crew.ledger.deleted
+    crew.work([_show(crew, own) for own in crew.shares(crew.sample)], lambda: "giving back what is in flight")
+    report.problems["lost"] += crew.drain(crew.sample, "draining a sample")
+    return crew.ledger.deleted - before
+
+
+def _show(crew: Crew, own: Sequence[Place]) -> Script:
+    record = crew.records["ChangeMessageVisibilityBatch"]
+    for place in own:
+        for chunk in chunks(crew.kept[place.index]):
+            for number, _ in chunk:
+                crew.ledger.release(place.index, number)
+            if (done := WIRE.settled((yield record, place.show(chunk)))) != len(chunk):
+                raise BenchError(f"{done} of {len(chunk)} receipt handles were good after the kill")
+        crew.kept[place.index].clear()
+
+
+def tidy(crew: Crew) -> None:
+    """Delete the queues, at a server that stays."""
+    made: Iterator[Place] = iter([place for place in (*crew.places, *crew.probes, *crew.wakers) if place.url])
+    with suppress(BenchError, OSError):
+        crew.work(
+            [share(made, crew.waits, Place.remove, lambda *_: None) for _ in range(crew.plan.connections)],
+            lambda: "deleting the queues",
+        )
