@@ -73,6 +73,10 @@ MINUTES ?= 10
 battery: $(DEV) ## Kills, power cuts, bad disks and networks in rotation (MINUTES=10 SEED=… PARTS="kill power")
 	.venv/bin/python tests/faults/battery.py --minutes $(MINUTES) $(addprefix --seed ,$(SEED)) $(if $(PARTS),--parts $(PARTS))
 
+.PHONY: bench-scale
+bench-scale: $(DEV) ## 10,000 queues with 10 million messages: what holds at that size, in about an hour (ARGS="--scale 0.1" for less)
+	.venv/bin/python -m penstock bench scale --json bench/results/scale.json $(ARGS)
+
 .PHONY: sdk-envs
 sdk-envs: $(foreach name,$(SDKS),$(call sdk,$(name))) ## Make the environments of the other SDKs that tests use
 

@@ -42,11 +42,12 @@ class Watch:
                 with suppress(OSError):
                     (PROC / str(pid) / "clear_refs").write_text("5")
 
-    def disk_bytes(self) -> int | None:
+    def disk_bytes(self, part: str = "") -> int | None:
+        """What its directory takes, or one that is in it."""
         if self.data is None:
             return None
         total = 0
-        for folder, _, names in os.walk(self.data):
+        for folder, _, names in os.walk(self.data / part):
             for name in names:
                 with suppress(OSError):
                     total += os.stat(os.path.join(folder, name)).st_blocks * 512

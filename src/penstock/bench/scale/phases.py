@@ -9,12 +9,14 @@ from penstock.bench.connection import Script
 from penstock.bench.scale.accounts import WIRE, Place
 from penstock.bench.scale.crew import BATCH, LONG_SECONDS, Crew, chunks, left, share
 from penstock.bench.scale.operations import Rounds
+from penstock.bench.scale.plan import Plan
 from penstock.bench.scale.report import ScaleReport
-from penstock.bench.session import COUNT_NAMES
+from penstock.bench.session import COUNT_NAMES, ENOUGH_FOR_DISK
 from penstock.bench.target import BenchError
 
 EMPTY_SHARE = 0.25
 MIB = 1 << 20
+JOURNAL = "journal"
 KILL_AFTER_SECONDS = 1.0
 PATIENCE_SECONDS = 600
 
@@ -32,7 +34,8 @@ def load(crew: Crew, report: ScaleReport) -> str:
     plan, ledger, watch = crew.plan, crew.ledger, crew.server.watch
     watch.forget_peak()
     crew.create(crew.places)
-    disk, sent, started = watch.disk_bytes(), ledger.sent, perf_counter()
+    disk, journal = watch.disk_bytes(), watch.disk_bytes(JOURNAL)
+    sent, started = ledger.sent, perf_counter()
     crew.work(
         [_fill(crew, own) for own in crew.shares(crew.places)],
         lambda: f"sending: {left(ledger.sent - sent, plan.every_message, started)}",
@@ -50,7 +53,7 @@ def load(crew: Crew, report: ScaleReport) -> str:
         "in flight messages/s": wanted / holding_seconds,
     }
     if disk is not None:
-        report.figures["disk before bytes"] = disk
+        report.figures |= {"disk before bytes": disk, "journal before bytes": journal or 0}
     return (
         f"{plan.every_queue:,} queues; {plan.every_message:,} messages in {seconds:,.0f} s; "
         f"{wanted:,} in flight in {holding_seconds:,.0f} s"
@@ -96,12 +99,18 @@ def hold(crew: Crew, report: ScaleReport) -> str:
         report.figures["idle CPU %"] = (after - before) / pause * 100
     if peak is not None and resident is not None:
         report.figures |= {"peak memory bytes": peak, "resident memory bytes": resident}
-    if disk is not None:
-        per_message = (disk - report.figures["disk before bytes"]) / plan.every_message
-        report.figures["disk bytes per message above the body"] = per_message - plan.size
+    if disk is not None and plan.every_message >= ENOUGH_FOR_DISK:
+        report.figures |= _disk(report, plan, disk, watch.disk_bytes(JOURNAL) or 0)
     if peak is None or disk is None:
         return "not all could be read: the server or its data is not on this machine"
     return f"{peak / MIB:,.0f} MiB resident at the most, {disk / MIB:,.0f} MiB on disk"
+
+
+def _disk(report: ScaleReport, plan: Plan, disk: int, journal: int) -> dict[str, float]:
+    """The journal is a history with a retention of its own: it is told apart from what the messages take."""
+    written = (journal - report.figures["journal before bytes"]) / plan.every_message
+    whole = (disk - report.figures["disk before bytes"]) / plan.every_message
+    return {"disk bytes per message above the body": whole - written - plan.size, "journal bytes per message": written}
 
 
 def work(crew: Crew, report: ScaleReport) -> str:
