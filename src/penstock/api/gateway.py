@@ -56,6 +56,8 @@ class Gateway:
                 if call.refusal is None:
                     try:
                         step(call)
+                    except ServiceError as error:
+                        call.refusal = error.with_traceback(None)  # which would hold everything that is here
                     except Exception as error:
                         call.refusal = error
         for http, call in zip(requests, calls, strict=True):
@@ -67,23 +69,28 @@ class Gateway:
             self.prepare([http])
         call: Call = http.prepared
         http.prepared = None  # so that neither holds the other, and both are freed when they have been answered
+        response: HttpResponse
         try:
-            if call.refusal is not None:
-                raise call.refusal
-            result = await call.run(call, call.request)
-            response: HttpResponse = call.wire.reply(call.service, call.operation, result, call.id)
-        except NoAction:
-            call.result = "UnknownOperation"
-            headers = b"content-type: text/xml\r\n" + header("x-amzn-requestid", call.id)
-            response = HttpResponse(404, NO_ACTION, headers)
+            if call.refusal is None:
+                result = await call.run(call, call.request)
+                response = call.wire.reply(call.service, call.operation, result, call.id)
+            else:
+                response = self._refuse(call.refusal, call)
         except Exception as error:
-            refusal = _refusal(error, call)
-            call.result = refusal.shape
-            if refusal.shape == "AccessDenied":
-                note_denied(call)
-            response = call.wire.refuse(refusal, call.id)
+            response = self._refuse(error, call)
         call.status = response.status
         self._record(call, perf_counter() - call.started)
+        return response
+
+    def _refuse(self, error: Exception, call: Call) -> HttpResponse:
+        if isinstance(error, NoAction):
+            call.result = "UnknownOperation"
+            return HttpResponse(404, NO_ACTION, b"content-type: text/xml\r\n" + header("x-amzn-requestid", call.id))
+        refusal = _refusal(error, call)
+        call.result = refusal.shape
+        if refusal.shape == "AccessDenied":
+            note_denied(call)
+        response: HttpResponse = call.wire.refuse(refusal, call.id)
         return response
 
     def _read(self, call: Call) -> None:
