@@ -57,7 +57,7 @@ BUGS = (
         ("stores/sqlite/database.py", '"synchronous": 2}', '"synchronous": 1}'),
     )),
     Bug("a superseded handle deletes", MODEL, (
-        ("stores/sqlite/claims.py", "AND receives=? AND coalesce", "AND receives>=? AND coalesce"),
+        ("stores/sqlite/claims.py", "current = card.receives == receives", "current = card.receives >= receives"),
     )),
     Bug("windows are in milliseconds", EDGES, (
         ("stores/sqlite/delivery.py", "= now + ask.visibility_seconds * 1000 if", "= now + ask.visibility_seconds if"),
