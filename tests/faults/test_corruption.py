@@ -13,6 +13,7 @@ import pytest
 from conformance.world import Line, World, key
 from penstock.core.clock import ManualClock
 from penstock.core.message import Attribute, Message
+from penstock.core.store import StoreError
 from penstock.stores.sqlite import SqliteStore
 from server_process import Server
 from tally import count
@@ -214,3 +215,36 @@ def test_a_flipped_bit_in_the_log_loses_only_what_comes_after(
     server.stop()
     assert bodies == [f"message {number}" for number in range(len(bodies))]
     assert faults_of(server.data / "penstock.db", folder) == []
+
+
+async def test_a_damaged_row_of_a_queue_stops_the_start_in_words(opened: Opened, folder: Path) -> None:
+    world = await opened()
+    await world.queue("q")
+    world.store.database.execute("UPDATE queue SET attributes='{\"Del'")
+    await world.store.close()
+    with pytest.raises(StoreError, match="is damaged"):
+        await SqliteStore(folder / "penstock.db").open()
+
+
+@pytest.mark.parametrize("column", ["enqueued", "receives", "id", "checksum"])
+async def test_a_row_with_nonsense_in_it_is_set_aside_and_the_others_are_handed_out(
+    opened: Opened, column: str
+) -> None:
+    world = await opened()
+    line = await world.queue("q")
+    for body in ("first", "second", "third"):
+        await line.send(body)
+    world.store.database.execute(f"UPDATE message SET {column}='nonsense' WHERE number=2")
+    assert [message.body for message in await line.receive(10)] == ["first", "third"]
+
+
+async def test_a_time_that_is_none_does_not_stop_the_clock(opened: Opened) -> None:
+    world = await opened()
+    line = await world.queue("q")
+    await line.send("hidden", delay_seconds=5)
+    await line.send("also hidden", delay_seconds=5)
+    world.store.database.execute("UPDATE message SET due='nonsense' WHERE number=1")
+    world.advance(10)
+    assert [message.body for message in await line.receive(10)] == ["also hidden"]
+    await line.send("later")
+    assert [message.body for message in await line.receive(10)] == ["later"]

@@ -57,7 +57,7 @@ class Cards:
             if content is None:
                 raise Damaged(f"message {card.message_id} has lost its content")
         try:
-            intact = checksum(card.id, content) == card.checksum
+            intact = checksum(card.id, content) == card.checksum and card.enqueued >= 0 <= card.receives
         except TypeError:  # not even of the type that was written
             intact = False
         if not intact:

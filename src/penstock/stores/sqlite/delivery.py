@@ -74,10 +74,13 @@ class Delivery:
         dead: list[Card] = []
         expired = 0
         for card in self._lines.ready(entry):
-            if card.enqueued <= horizon:
-                expired += 1
-            else:
-                (dead if card.receives >= most else chosen).append(card)
+            try:
+                if card.enqueued <= horizon:
+                    expired += 1
+                else:
+                    (dead if card.receives >= most else chosen).append(card)
+            except TypeError:  # not numbers any more: it will be found damaged
+                chosen.append(card)
             if len(chosen) == limit or len(dead) == BURIED_AT_ONCE or expired == EXPIRED_AT_ONCE:
                 break
         if target:

@@ -156,7 +156,7 @@ class Shelves:
             else:
                 self._db.execute("UPDATE message SET due=NULL WHERE number=?", (card.number,))
         earliest = self._db.execute("SELECT due FROM message WHERE due IS NOT NULL ORDER BY due LIMIT 1").get
-        self.next_due = math.inf if earliest is None else earliest
+        self.next_due = earliest if isinstance(earliest, int) else math.inf
 
     def expire(self, entry: Entry, now: int) -> int:
         """Drop messages past their retention, at most so many at once; how many there were."""

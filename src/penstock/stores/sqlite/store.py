@@ -14,7 +14,7 @@ from penstock.core.message import Message, NewMessage, Sent
 from penstock.core.move import MoveTask
 from penstock.core.outbox import Outbox
 from penstock.core.queue import Counts, Queue, QueueKey
-from penstock.core.store import Capabilities, Listener, Outcome, Receive
+from penstock.core.store import Capabilities, Listener, Outcome, Receive, StoreError
 from penstock.stores.sqlite.cards import Cards
 from penstock.stores.sqlite.catalogue import DELAYED, IN_FLIGHT, READY, Catalogue
 from penstock.stores.sqlite.claims import Claims
@@ -65,7 +65,11 @@ class SqliteStore:
 
     async def open(self) -> None:
         self.database.open()
-        self._load()
+        try:
+            self._load()
+        except (ValueError, TypeError) as error:
+            self.database.close()
+            raise StoreError(f"{self.path} is damaged ({error}); restore a backup: penstock restore --help") from error
 
     async def close(self) -> None:
         self.database.close()
