@@ -275,15 +275,12 @@ class HttpConnection(asyncio.Protocol):
         self._transport.write(reply)
         if close:
             self._close()
-        elif self._blocked:
-            self._stage = FLUSHING
-            self.deadline = self._loop.time() + self._limits.write_seconds
-        elif self._reader.buffer or self._farewell is not None or self._owner.draining or not self._reading:
-            self._stage = FLUSHING  # the next request has its turn after those of others
-            self._loop.call_soon(self._flushed)
+        elif self._blocked or self._reader.buffer or self._farewell or self._owner.draining or not self._reading:
+            self._stage, self.deadline = FLUSHING, self._loop.time() + self._limits.write_seconds
+            if not self._blocked:  # the next request has its turn after those of others
+                self._loop.call_soon(self._flushed)
         else:
-            self._stage = IDLE
-            self.deadline = self._loop.time() + self._limits.idle_seconds
+            self._stage, self.deadline = IDLE, self._loop.time() + self._limits.idle_seconds
 
     # Going out.
 
