@@ -30,7 +30,7 @@ def add_arguments(parser: Parser) -> None:
     from penstock.bench.scale.plan import PHASES, Plan
 
     group = parser.add_argument_group(
-        "scale", "a run of its own: fills a store, works on it, kills the server, checks; with --seconds, --size, …"
+        "scale", "a run of its own: fills a store, works on it, kills the server, checks; --seconds is 60 here"
     )
     for name, text in (
         ("accounts", "accounts, each with a key"),

@@ -170,6 +170,8 @@ def share(
 
 def left(done: int, of: int, since: float) -> str:
     """ "1,000 of 9,000, 500/s, 16 s to go"."""
+    if not done:
+        return f"0 of {of:,}"
     rate = done / max(1e-9, perf_counter() - since)
     return f"{done:,} of {of:,}, {rate:,.0f}/s, {(of - done) / max(1.0, rate):,.0f} s to go"
 
