@@ -3,6 +3,7 @@
     python bench/compare.py                      everything, twice: an hour or two with all peers and all depths
     python bench/compare.py --quick              about two minutes
     python bench/compare.py cycle fifo --peers elasticmq,goaws --rounds 2 --seconds 5
+    python bench/compare.py backlog --most 100000
     python bench/compare.py --readme             write the README's figures and pictures from the latest results
 
 Ours runs as a user would start it: durable, signatures checked. A peer that cannot be installed, started or measured
@@ -80,6 +81,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--peers", help="names, separated by commas; empty for none (default: all)")
     parser.add_argument("--rounds", type=int, help="how often to repeat everything")
     parser.add_argument("--seconds", type=float, help="how long to measure each point")
+    parser.add_argument("--most", type=int, help="leave out depths over this many messages or queues")
     parser.add_argument("--readme", action="store_true", help="measure nothing; write the latest figures to the README")
     arguments = parser.parse_args(argv)
     if unknown := [mode for mode in arguments.modes if mode not in MODES]:
@@ -90,7 +92,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 def _suite(arguments: argparse.Namespace) -> Suite:
     suite = QUICK if arguments.quick else FULL
     items = tuple(item for item in suite.items if not arguments.modes or item.mode in arguments.modes)
-    given = {"rounds": arguments.rounds, "seconds": arguments.seconds}
+    given = {"rounds": arguments.rounds, "seconds": arguments.seconds, "most": arguments.most}
     return replace(suite, items=items, **{name: value for name, value in given.items() if value is not None})
 
 
@@ -151,7 +153,7 @@ def _measure_item(server: Server, item: Item, suite: Suite, target: Target, watc
 def _options(server: Server, item: Item, suite: Suite) -> Options:
     mode = MODES[item.mode]
     ours = server.name == "penstock"
-    steps = item.steps or mode.steps
+    steps = tuple(step for step in item.steps or mode.steps if step <= suite.most)
     return replace(
         mode.options(suite.seconds),
         connections=item.connections or mode.connections,

@@ -25,6 +25,7 @@ class Suite:
     rounds: int
     together: bool
     left_out: frozenset[str] = frozenset()
+    most: int = 10_000_000
 
 
 FULL = Suite(
