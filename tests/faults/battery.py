@@ -22,7 +22,10 @@ ROOT = HERE.parent.parent
 PARTS: dict[str, tuple[str, str]] = {
     "model": ("B1", "tests/conformance/test_model.py"),
     "kill": ("B2", "tests/faults/test_kill.py tests/faults/test_journal.py"),
-    "power": ("B3", "tests/faults/test_power_cut.py tests/faults/test_rollback.py"),
+    "power": (
+        "B3",
+        "tests/faults/test_power_cut.py tests/faults/test_power_cut_journal.py tests/faults/test_rollback.py",
+    ),
     "disk": ("B4", "tests/faults/test_disk.py tests/faults/test_start.py"),
     "corruption": ("B5", "tests/faults/test_corruption.py"),
     "clock": ("B6", "tests/faults/test_clock.py tests/faults/test_pauses.py"),

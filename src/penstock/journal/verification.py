@@ -6,7 +6,8 @@ It works on files, of a server that runs or not. It only reads.
 
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import closing
 from dataclasses import dataclass, field
 
 import msgspec
@@ -46,16 +47,17 @@ class Verification:
             if last and segment.first != last + 1:
                 self._say(f"{_name(segment)}: events {last + 1} to {segment.first - 1} are missing before it")
             last = segment.first - 1
-            for line in self._lines(segment):
-                if last == up_to:
-                    return balance, last
-                last = self._take(segment, line, last, balance)
+            with closing(self._lines(segment)) as lines:
+                for line in lines:
+                    if last == up_to:
+                        return balance, last
+                    last = self._take(segment, line, last, balance)
             if not segment.open and last != segment.last:
                 self._say(f"{_name(segment)}: it ends at event {last}, not at {segment.last}")
                 last = segment.last
         return balance, last
 
-    def _lines(self, segment: Segment) -> Iterator[bytes]:
+    def _lines(self, segment: Segment) -> Generator[bytes, None, None]:
         try:
             with segment.path.open("rb") as raw:
                 for line in raw if segment.open else gzip.GzipFile("", "rb", fileobj=raw):
