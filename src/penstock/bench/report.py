@@ -20,7 +20,7 @@ HEADINGS = (
     "DISK B/MSG",
     "CHECKS",
 )
-LEFT = {"MODE", "ACTION", "CHECKS", "SERVER", "WHAT"}
+LEFT = {"MODE", "ACTION", "CHECKS", "SERVER", "WHAT", "CASE", "STEP", "UNIT"}
 
 
 def tables(results: Results) -> Iterator[str]:
