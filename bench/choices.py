@@ -6,9 +6,8 @@ It knows how both are measured in turn; it refuses to know which of them should 
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -18,8 +17,8 @@ from typing import Any, NamedTuple
 import msgspec
 import uvloop
 from layouts import Apart, Flips, Layout, VisibleAt, cycle
+from turns import Figures, Row, Size, in_turn
 
-Figures = dict[str, float]
 TOGETHER = 64
 COMMITS = f"3 commits, 1/{TOGETHER}"
 NOW = 1_763_000_000_000
@@ -27,54 +26,6 @@ BODY = b"x" * 256
 ATTRIBUTES = {f"attribute-{number}": ("String", f"value {number}") for number in range(3)}
 PREPARED_US = 30
 """Processor time before a change can be made: about what parsing, the signature and decoding take of a request."""
-
-
-@dataclass(frozen=True)
-class Size:
-    """How much is done: rounds, batches in each, messages in the backlog."""
-
-    rounds: int = 7
-    batches: int = 20
-    backlog: int = 100_000
-
-
-QUICK = Size(1, 2, 200)
-
-
-class Row(NamedTuple):
-    choice: str
-    case: str
-    step: str
-    kept: float
-    other: float
-    unit: str = "µs"
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        digits = 0 if self.unit == "bytes" else 2
-        ratio = f"{self.other / self.kept:.2f}" if self.kept >= 0.005 and self.other >= 0.005 else "–"
-        return self.case, self.step, f"{self.kept:,.{digits}f}", f"{self.other:,.{digits}f}", self.unit, ratio
-
-
-class Choice(NamedTuple):
-    kept: str
-    other: str
-    measure: Callable[[Size, Path], Iterator[Row]]
-
-
-def in_turn(
-    rounds: int, kept: Callable[[], Figures], other: Callable[[], Figures], over: Callable[[list[float]], float] = min
-) -> dict[str, tuple[float, float]]:
-    """Both, round by round, each first as often as second: what disturbs the machine disturbs both."""
-    found: tuple[list[Figures], list[Figures]] = ([], [])
-    for number in range(rounds + 1):
-        for which in (0, 1) if number % 2 else (1, 0):
-            figures = (kept, other)[which]()
-            if number or rounds == 1:  # the first is for the caches
-                found[which].append(figures)
-    steps = found[0][0]
-    first, second = ({step: over([each[step] for each in figures]) for step in steps} for figures in found)
-    return {step: (first[step], second[step]) for step in steps}
 
 
 # Where the commit runs
@@ -86,18 +37,33 @@ def commits(size: Size, folder: Path) -> Iterator[Row]:
         for together in (1, 16, 64):
             for case, overlapping in (("all wait for it", False), ("others come meanwhile", True)):
                 batches = max(size.batches * 4 // together, size.batches // 2, 2)
-                file = Flips(folder / f"commit-{together}-{overlapping}", "FULL")
-                given = (file, together, batches, turns)
+                clients = Clients(Flips(folder / f"commit-{together}-{overlapping}", "FULL"), together, batches, turns)
                 pair = in_turn(
-                    size.rounds,
-                    lambda given=given: uvloop.run(on_the_loop(*given)),  # type: ignore[misc]
-                    lambda given=given, overlapping=overlapping: uvloop.run(  # type: ignore[misc]
-                        on_a_thread(*given, thread, overlapping)
-                    ),
+                    size.disk_rounds,
+                    partial(looped, on_the_loop, clients),
+                    partial(looped, on_a_thread, clients, thread, overlapping),
                     median,
                 )
                 yield Row("commit", f"{together} changes, {case}", "a change", *pair["a change"])
-                file.connection.close()
+                clients.file.connection.close()
+
+
+class Clients(NamedTuple):
+    """What so many clients ask for together, so many times: `turns` of work before each change."""
+
+    file: Layout
+    together: int
+    batches: int
+    turns: int
+
+    def prepare(self) -> None:
+        for _ in range(self.together):
+            work(self.turns)
+
+    def change(self) -> None:
+        self.file.begin()
+        for _ in range(self.together):
+            self.file.send(NOW, BODY)
 
 
 def prepared_in(microseconds: int) -> int:
@@ -112,41 +78,35 @@ def work(turns: int) -> None:
         sha256(b"%d" % number).hexdigest()
 
 
-def change(file: Layout, together: int) -> None:
-    file.begin()
-    for _ in range(together):
-        file.send(NOW, BODY)
+def looped(commit: Callable[..., Coroutine[Any, Any, None]], clients: Clients, *more: Any) -> Figures:
+    async def timed() -> float:
+        started = time.perf_counter()
+        await commit(clients, *more)
+        return time.perf_counter() - started
+
+    return {"a change": uvloop.run(timed()) * 1e6 / clients.batches / clients.together}
 
 
-async def on_the_loop(file: Layout, together: int, batches: int, turns: int) -> Figures:
-    started = time.perf_counter()
-    for _ in range(batches):
-        for _ in range(together):
-            work(turns)
-        change(file, together)
-        file.commit()
+async def on_the_loop(clients: Clients) -> None:
+    for _ in range(clients.batches):
+        clients.prepare()
+        clients.change()
+        clients.file.commit()
         await asyncio.sleep(0)
-    return {"a change": (time.perf_counter() - started) * 1e6 / batches / together}
 
 
-async def on_a_thread(
-    file: Layout, together: int, batches: int, turns: int, thread: ThreadPoolExecutor, overlapping: bool
-) -> Figures:
+async def on_a_thread(clients: Clients, thread: ThreadPoolExecutor, overlapping: bool) -> None:
     """While the thread commits, the loop prepares what came meanwhile; the next change waits for the commit."""
     loop = asyncio.get_running_loop()
-    started = time.perf_counter()
-    for number in range(batches):
-        if number == 0 or not overlapping:
-            for _ in range(together):
-                work(turns)
-        change(file, together)
-        committed = loop.run_in_executor(thread, file.commit)
-        await asyncio.sleep(0)
-        if overlapping and number < batches - 1:
-            for _ in range(together):
-                work(turns)
+    clients.prepare()
+    for number in range(clients.batches):
+        clients.change()
+        committed = loop.run_in_executor(thread, clients.file.commit)
+        if not overlapping:
+            await committed
+        if number < clients.batches - 1:
+            clients.prepare()
         await committed
-    return {"a change": (time.perf_counter() - started) * 1e6 / batches / together}
 
 
 # How many files
@@ -158,7 +118,7 @@ def files(size: Size, folder: Path) -> Iterator[Row]:
         two = [Flips(folder / f"shard-{together}-{number}", "FULL") for number in range(2)]
         batches = max(2, size.batches * 16 // together)
         kept, other = partial(written, [one], together, batches), partial(written, two, together // 2, batches)
-        pair = in_turn(size.rounds, kept, other, median)
+        pair = in_turn(size.disk_rounds, kept, other, median)
         yield Row("files", f"{together} clients", "a cycle", *pair["a cycle"])
         for file in (one, *two):
             file.connection.close()
@@ -205,22 +165,24 @@ def layouts(size: Size, folder: Path) -> Iterator[Row]:
 def stepped(layout: Layout, content: bytes, batches: int, times: Iterator[int]) -> Figures:
     """Each step for many in a row, and a commit behind it; without the disk's share."""
     layout.empty_log()
-    taken, numbers = dict.fromkeys(("send", "receive", "delete", COMMITS), 0.0), list[int]()
+    taken, clock = dict.fromkeys(("send", "receive", "delete", COMMITS), 0.0), time.perf_counter
     for _ in range(batches):
-        now = next(times)
-        for step, change in (
-            ("send", lambda now=now: [layout.send(now, content) for _ in range(TOGETHER)]),
-            ("receive", lambda now=now: numbers.extend([layout.receive(now) for _ in range(TOGETHER)])),
-            ("delete", lambda: [layout.delete(number) for number in numbers]),
-        ):
+        now, numbers = next(times), list[int]()
+        for step in ("send", "receive", "delete"):
             layout.begin()
-            started = time.perf_counter()
-            change()
-            changed = time.perf_counter()
+            started = clock()
+            if step == "send":
+                for _ in range(TOGETHER):
+                    layout.send(now, content)
+            elif step == "receive":
+                numbers = [layout.receive(now) for _ in range(TOGETHER)]
+            else:
+                for number in numbers:
+                    layout.delete(number)
+            changed = clock()
             layout.commit()
             taken[step] += changed - started
-            taken[COMMITS] += time.perf_counter() - changed
-        numbers.clear()
+            taken[COMMITS] += clock() - changed
     each = {step: seconds * 1e6 / TOGETHER / batches for step, seconds in taken.items()}
     return each | {"together": sum(each.values()), "log": layout.log_bytes() / TOGETHER / batches}
 
@@ -268,15 +230,19 @@ def contents(size: Size, folder: Path) -> Iterator[Row]:
 
 def encodings(size: Size, folder: Path) -> Iterator[Row]:
     quoted = msgspec.json.encode({f"field {number}": f"value {number}" for number in range(10)}).decode()
-    cases = (("256 bytes", BODY.decode(), {}), ("256 bytes, 3 attributes", BODY.decode(), ATTRIBUTES),
-             (f"{len(quoted)} bytes of JSON", quoted, {}))  # fmt: skip
+    cases: tuple[tuple[str, str, dict[str, tuple[str, str]]], ...] = (
+        ("256 bytes", BODY.decode(), {}),
+        ("256 bytes, 3 attributes", BODY.decode(), ATTRIBUTES),
+        (f"{len(quoted)} bytes of JSON", quoted, {}),
+    )
     for case, body, attributes in cases:
-        content = (body, "000000000000", NOW, attributes, None, None, None, None, None)
+        content: tuple[object, ...] = (body, "000000000000", NOW, attributes, None, None, None, None, None)
         packs = (msgspec.msgpack, msgspec.json)
         kept, other = (partial(encoded, module, content, size.batches * 500) for module in packs)
         for step, figures in in_turn(size.rounds, kept, other).items():
             yield Row("encoding", case, step, *figures)
-        yield Row("encoding", case, "size", *(len(module.encode(content)) for module in packs), "bytes")
+        packed, written_as_json = (len(module.encode(content)) for module in packs)
+        yield Row("encoding", case, "size", packed, written_as_json, "bytes")
 
 
 def encoded(module: Any, content: tuple[object, ...], times: int) -> Figures:

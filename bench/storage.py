@@ -17,7 +17,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 import msgspec
-from choices import QUICK, Choice, Row, Size, commits, contents, encodings, files, layouts
+from choices import commits, contents, encodings, files, layouts
+from turns import QUICK, Choice, Row, Size
 
 from penstock.bench.report import aligned
 from penstock.bench.results import machine

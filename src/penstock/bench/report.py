@@ -20,7 +20,7 @@ HEADINGS = (
     "DISK B/MSG",
     "CHECKS",
 )
-LEFT = {"MODE", "ACTION", "CHECKS", "SERVER", "WHAT", "CASE", "STEP", "UNIT"}
+LEFT = {"MODE", "ACTION", "CHECKS", "SERVER", "WHAT", "CASE", "STEP", "UNIT", "MEANING"}
 
 
 def tables(results: Results) -> Iterator[str]:
