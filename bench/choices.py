@@ -44,7 +44,7 @@ def commits(size: Size, folder: Path) -> Iterator[Row]:
                     partial(looped, on_a_thread, clients, thread, overlapping),
                     median,
                 )
-                yield Row("commit", f"{together} changes, {case}", "a change", *pair["a change"])
+                yield Row("commit", f"{together} together, {case}", "a change", *pair["a change"])
                 clients.file.connection.close()
 
 

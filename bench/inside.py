@@ -19,6 +19,7 @@ from penstock.bench.wire_json import JsonWire
 from penstock.core.queue import QueueKey
 from penstock.listeners.http_connection import HttpConnection
 from penstock.logs import configure_logs
+from penstock.stores.sqlite.database import Database
 
 QUEUE, PEER = "path", "127.0.0.1"
 BODY = b"x" * 256
@@ -42,7 +43,9 @@ async def running(folder: Path, environ: Mapping[str, str], synchronous: str) ->
     try:
         key = QueueKey(settings.region, settings.root_account, QUEUE)
         await server.store.create_queue(key, {}, {}, server.clock.now())
-        server.store.database.execute(f"PRAGMA synchronous={synchronous}")  # type: ignore[attr-defined]
+        database: Database = server.store.database  # type: ignore[attr-defined]
+        database.commit()  # what a background loop may have begun
+        database.execute(f"PRAGMA synchronous={synchronous}")
         yield server
     finally:
         await server.stop()
