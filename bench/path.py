@@ -5,8 +5,8 @@
     python bench/path.py --clients 16 --json out.json
 
 A server with the settings of the PENSTOCK_* variables is given signed requests of 256 bytes that send, receive and
-delete. "In a row": a thousand of a kind arrive together, so that every step is done a thousand times in a row.
-"In a mix": so many clients, of which a third sends, a third receives and a third deletes. Each figure is the least of
+delete. ROW: a thousand of a kind arrive together, so that every step is done a thousand times in a row.
+MIX: so many clients, of which a third sends, a third receives and a third deletes. Each figure is the least of
 the rounds; `fsync` is the median of its share. Set TMPDIR to the disk that you want to measure.
 """
 
@@ -31,16 +31,16 @@ from penstock.bench.results import machine
 ROW, MIX = "in a row", "in a mix"
 MEANINGS = {
     "parse": "bytes to a request",
-    "signature": "checked, and the caller found",
+    "signature": "checked, caller found",
     "decode": "the body, to its type",
     "authorise": "may this caller",
-    "run": "the operation, without the store",
+    "run": "the operation itself",
     "store": "the change",
-    "commit": "its share, with counters and journal",
+    "commit": "its share",
     "encode": "the reply",
     "record": "counted",
     "render": "the reply's bytes",
-    "fsync": "its share of waiting for the disk",
+    "fsync": "its share, the disk",
 }
 
 
@@ -122,7 +122,12 @@ def lines(tables: dict[str, Table], cycles: dict[str, Cycle]) -> Sequence[str]:
     sums = [sum(tables[how][action][step] for step in STEPS) for action, how in columns]
     total = sum(tables[MIX][action][step] for action in ACTIONS for step in STEPS)
     cells.insert(len(STEPS), ("sum", *(f"{value:.1f}" for value in sums), f"{total:.1f}", "without the disk"))
-    headings = ("STEP", *(f"{action.removesuffix('Message')} {how}" for action, how in columns), "CYCLE", "MEANING")
+    headings = (
+        "STEP",
+        *(f"{action.removesuffix('Message')}, {how.split()[-1]}" for action, how in columns),
+        "CYCLE",
+        "MEANING",
+    )
     whole = cycles["in step"].processor
     return [
         *aligned(headings, cells),
