@@ -78,7 +78,6 @@ class Database:
                 raise StoreError(f"{self.path} cannot be opened: {error}") from error
             raise
         self.execute: Callable[..., Any] = self._connection.execute
-        self._reserve.keep()
 
     def close(self) -> None:
         if self._lock is None:
@@ -185,6 +184,10 @@ class Database:
             self._after_rollback()
         except apsw.Error as worse:
             self._fail(worse)
+
+    def set_room_aside(self) -> None:
+        """For the day the disk is full."""
+        self._reserve.keep()
 
     def look_for_room(self) -> bool:
         """Whether a full disk seems to have room again, on the disk or within the database; the next commit shows."""

@@ -40,6 +40,8 @@ class Upkeep:
         if self._db.disk_full and self._db.look_for_room():
             self._db.execute("INSERT OR REPLACE INTO keepsake VALUES ('space', zeroblob(?))", (SPACE_NEEDED,))
             return now + LOOK_FOR_SPACE_EVERY_MS
+        if not self._db.disk_full:
+            self._db.set_room_aside()
         self._shelves.catch_up(now)
         expiring = self._expire(now)
         littered = self._clear_litter()
