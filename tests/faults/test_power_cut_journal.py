@@ -26,7 +26,7 @@ from .power import Disk, installed
 from .rounds import Call, Chooser, tables
 from .run import size
 
-RUNS, CUTS, ROUNDS = size(gate=12, night=300), 20, 30
+RUNS, CUTS, ROUNDS = size(gate=50, night=2500), 20, 30
 SEGMENT = 4_000
 
 

@@ -266,3 +266,26 @@ async def test_a_restored_store_leaves_the_old_node_whole_and_published(tmp_path
 
 async def _not_started(desk: Desk) -> JournalOfServer:
     return JournalOfServer(desk.store, desk.clock, desk.journal.keeping)
+
+
+async def test_a_first_segment_that_a_power_cut_took_is_written_again_from_the_store(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    await desk.begin(segment_bytes=1)
+    await desk.send("a")
+    await desk.send("b")
+    first, *others = desk.find("_open-*")
+    assert others, "each commit has a segment of its own"
+    first.write_bytes(b"")
+    await desk.begin()
+    assert desk.written() == desk.lines
+
+
+async def test_a_gap_between_open_segments_does_not_hold_a_reader_up(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    await desk.begin(segment_bytes=1)
+    for body in "abc":
+        await desk.send(body)
+    desk.find("_open-*")[1].write_bytes(b"")
+    chunk = await desk.journal.read(desk.journal.node, 1, 10**6)
+    assert chunk.lines.splitlines(keepends=True)[-1] == desk.lines[-1]
+    await desk.journal.stop()

@@ -5,6 +5,7 @@ end unpacks it once. It refuses to know the server: the command line reads a dat
 """
 
 import gzip
+from itertools import zip_longest
 from threading import Lock
 from typing import IO
 
@@ -86,8 +87,9 @@ class Reader:
 
     def _found(self, node: str, seq: int) -> Cursor | None:
         """At this number, or at the first one there is after it."""
-        for segment in self._segments.all(node):
-            if segment.last >= seq:
+        segments = self._segments.all(node)
+        for segment, after in zip_longest(segments, segments[1:]):
+            if segment.last >= seq and not (after and after.first <= seq):
                 try:
                     return Cursor(segment).skip_to(seq)
                 except FileNotFoundError:  # published or deleted since it was listed

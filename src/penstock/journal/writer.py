@@ -203,7 +203,7 @@ class Writer:
         closed = self._segments.closed(self._node)
         self.last = closed[-1].last if closed else 0
         for segment in self._segments.open(self._node):
-            if self.last and segment.first != self.last + 1 and await self._in_outbox(store):
+            if segment.first != self.last + 1 and await self._has_what_is_before(store, segment.first):
                 self._disk.remove(segment.path)
                 continue
             self._take_up(segment.path, segment.first, limit)
@@ -223,10 +223,10 @@ class Writer:
         if path.parent.name != f"date={date_of(now)}":
             self.roll()
 
-    async def _in_outbox(self, store: Store) -> bool:
-        """Whether the store can give everything after what is here."""
+    async def _has_what_is_before(self, store: Store, first: int) -> bool:
+        """Whether the store can give what is missing between here and a file that begins with this number."""
         following = await store.outbox_after(self.last, 1)
-        return bool(following) and following[0][0] <= self.last + 1
+        return bool(following) and following[0][0] <= (self.last + 1 if self.last else first - 1)
 
     async def stop(self, store: Store) -> None:
         if self._working is not None:
