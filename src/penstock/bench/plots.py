@@ -82,7 +82,7 @@ def growth(results: Results, mode: str) -> str | None:
     lines = [(server, points) for server, points in lines if len(points) > 1]
     if not lines:
         return None
-    top, bottom, left, right = 70.0, 400.0, 80.0, WIDTH - 190
+    top, bottom, left, right = 70.0, 400.0, 80.0, WIDTH - 215
     places = sorted({at for _, points in lines for at, _ in points})
     speeds = [speed for _, points in lines for _, speed in points if speed > 0]
     low, high = 10 ** math.floor(math.log10(min(speeds))), 10 ** math.ceil(math.log10(max(speeds)))
@@ -154,7 +154,7 @@ def _rows(results: Results, key: Key, of: Callable[[Point], float]) -> list[tupl
         values = [of(point) for point in found(server, key)]
         if values or "" not in server.reasons:
             rows.append((server, values, server.reasons.get(key[0], "not measured")))
-    return sorted(rows, key=lambda row: -max(row[1], default=0.0))
+    return sorted(rows, key=lambda row: -sum(row[1]) / max(1, len(row[1])))
 
 
 def _heading(results: Results, key: Key) -> str:
