@@ -57,7 +57,8 @@ class Gateway:
                     try:
                         step(call)
                     except ServiceError as error:
-                        call.refusal = error.with_traceback(None)  # which would hold everything that is here
+                        error.__traceback__ = error.__context__ = None  # they would hold everything that is here
+                        call.refusal = error
                     except Exception as error:
                         call.refusal = error
         for http, call in zip(requests, calls, strict=True):
