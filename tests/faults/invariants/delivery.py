@@ -57,8 +57,15 @@ def i3_deleted_stays_deleted(seen: Sightings) -> Iterator[str]:
             for delete in seen.deletes[delivery.handle]:
                 if delete.done and _certainly_current(seen, delivery, delete.operation):
                     for later in deliveries:
-                        if later.operation.start > delete.operation.end:
+                        if later.operation.start > delete.operation.end and not _unseen(deliveries, delivery, later):
                             yield f"{message} came back after its delete, as delivery {later.count}"
+
+
+def _unseen(deliveries: Sequence[Delivery], first: Delivery, second: Delivery) -> bool:
+    """Whether there was a delivery between the two that nobody got: a request that was held up on its way may have been
+    carried out long after its sender gave it up, and have superseded the first one's handle before the delete."""
+    got = {delivery.count for delivery in deliveries}
+    return any(count not in got for count in range(first.count + 1, second.count))
 
 
 def _certainly_current(seen: Sightings, delivery: Delivery, delete: Operation) -> bool:
