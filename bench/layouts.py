@@ -5,6 +5,7 @@ know neither rounds nor clocks; `now` is an argument.
 """
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -34,7 +35,7 @@ def connect(path: Path, synchronous: str) -> apsw.Connection:
     return connection
 
 
-class Layout:
+class Layout(ABC):
     """One file. `hidden` says when what was received comes back."""
 
     schema = ""
@@ -51,21 +52,22 @@ class Layout:
     def commit(self) -> None:
         self.execute("COMMIT")
 
-    def send(self, now: int, content: bytes) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def send(self, now: int, content: bytes) -> None: ...
 
-    def receive(self, now: int, hidden: int = HIDDEN_MS) -> int:
-        raise NotImplementedError
+    @abstractmethod
+    def receive(self, now: int, hidden: int = HIDDEN_MS) -> int: ...
 
-    def delete(self, number: int) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def delete(self, number: int) -> None: ...
 
+    @abstractmethod
     def come_back(self, now: int) -> None:
         """Whatever has to be done for messages whose time has come."""
 
+    @abstractmethod
     def counts(self, now: int) -> tuple[int, int]:
         """Ready and in flight, exactly."""
-        raise NotImplementedError
 
     def fill(self, messages: int, hidden: int, now: int, content: bytes) -> None:
         self.begin()
@@ -173,6 +175,9 @@ class VisibleAt(Layout):
 
     def delete(self, number: int) -> None:
         _ = self.execute("DELETE FROM message WHERE number=? AND shelf=? RETURNING receives", (number, SHELF)).get
+
+    def come_back(self, now: int) -> None:
+        """Time alone makes them visible."""
 
     def counts(self, now: int) -> tuple[int, int]:
         return tuple(

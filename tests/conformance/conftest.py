@@ -54,3 +54,9 @@ def reopen(world: World, open_store: Callable[[Path], Store], folder: Path) -> C
         world.listen()
 
     return reopen
+
+
+@pytest.fixture(params=["orders", "orders.fifo"])
+def any_type(request: pytest.FixtureRequest) -> str:
+    """Rules that hold on standard and FIFO queues alike."""
+    return request.param

@@ -7,11 +7,6 @@ from penstock.core.store import Outcome
 from .world import World, new, redrive_policy
 
 
-@pytest.fixture(params=["orders", "orders.fifo"])
-def any_type(request: pytest.FixtureRequest) -> str:
-    return request.param
-
-
 async def test_an_empty_queue_counts_nothing(world: World, any_type: str) -> None:
     queue = await world.queue(any_type)
     assert await queue.counts() == (0, 0, 0, 0, None)

@@ -3,14 +3,7 @@
 A store may speak more often than these tests ask for; it may never be silent.
 """
 
-import pytest
-
 from .world import Line, World
-
-
-@pytest.fixture(params=["orders", "orders.fifo"])
-def any_type(request: pytest.FixtureRequest) -> str:
-    return request.param
 
 
 def heard(queue: Line, after_seconds: float = 0) -> bool:

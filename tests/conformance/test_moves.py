@@ -14,11 +14,6 @@ NO_QUEUE = "AWS.SimpleQueueService.NonExistentQueue"
 NO_SOURCE = "CouldNotDetermineMessageSource"
 
 
-@pytest.fixture(params=["orders", "orders.fifo"])
-def any_type(request: pytest.FixtureRequest) -> str:
-    return request.param
-
-
 async def queue_with_letters(world: World, name: str, *bodies: str) -> tuple[Line, Line]:
     """A queue, and its dead-letter queue in which these messages are."""
     queue, dead = await world.queue_with_dead_letters(name, 1)

@@ -7,11 +7,6 @@ from penstock.core.store import Outcome
 from .world import World
 
 
-@pytest.fixture(params=["orders", "orders.fifo"])
-def any_type(request: pytest.FixtureRequest) -> str:
-    return request.param
-
-
 async def test_messages_in_every_state_are_seen_oldest_first(world: World, any_type: str) -> None:
     queue = await world.queue(any_type)
     await queue.send("in flight", group="one")

@@ -8,11 +8,6 @@ from penstock.core.store import Outcome, Receive
 from .world import Line, World, key, new
 
 
-@pytest.fixture(params=["orders", "orders.fifo"])
-def any_type(request: pytest.FixtureRequest) -> str:
-    return request.param
-
-
 async def queue_in_every_state(world: World, name: str) -> Line:
     """Two messages visible, one in flight, one delayed."""
     queue = await world.queue(name)

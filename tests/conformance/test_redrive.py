@@ -1,16 +1,9 @@
 """Dead letters: when a message dies, what it keeps, and where it is then."""
 
-import pytest
-
 from penstock.core.message import Attribute
 from penstock.core.store import Outcome
 
 from .world import Line, World, key, new, redrive_policy
-
-
-@pytest.fixture(params=["orders", "orders.fifo"])
-def any_type(request: pytest.FixtureRequest) -> str:
-    return request.param
 
 
 async def fail(queue: Line, times: int = 1) -> None:

@@ -1,15 +1,8 @@
 """Retention: when a message is too old, whatever it is doing."""
 
-import pytest
-
 from penstock.core.store import Outcome
 
 from .world import World
-
-
-@pytest.fixture(params=["orders", "orders.fifo"])
-def any_type(request: pytest.FixtureRequest) -> str:
-    return request.param
 
 
 async def test_a_message_is_gone_when_its_retention_period_is_over(world: World, any_type: str) -> None:
