@@ -15,7 +15,7 @@ hash = $(shell { echo $(CURDIR); cat $(1); } | sha256sum | cut -c1-16)
 pip = $(1)/bin/python -m pip --disable-pip-version-check --quiet install
 
 RUN_LOCKS := requirements.txt requirements-build.txt
-DEV_LOCKS := $(RUN_LOCKS) requirements-dev.txt
+DEV_LOCKS := $(RUN_LOCKS) requirements-spark.txt requirements-dev.txt
 RUN := .venv/.run-$(call hash,$(RUN_LOCKS))
 DEV := .venv/.dev-$(call hash,$(DEV_LOCKS))
 SDKS := boto3-1.28 awscli

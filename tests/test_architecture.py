@@ -19,6 +19,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "listeners": {"listeners", "aws"},
     "journal": {"journal", "core"},
     "bench": {"bench"},
+    "pipeline": {"pipeline"},
     "loops": {"loops", "core", "api", "journal"},
 }
 """Folder → the folders of ours it may import. A store may also import its own folder, and no other store."""

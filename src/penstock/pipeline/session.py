@@ -1,0 +1,85 @@
+"""A Spark session as the jobs want it, or one clear line about what is missing.
+
+Nothing of Spark is imported before Java has been looked for: a JVM that is not there, or is too old, shows itself as a
+page of traces otherwise.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+JAVA = 17
+"""The oldest Java that Spark 4 runs on."""
+
+SETTINGS: Mapping[str, str] = {
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
+    "spark.sql.streaming.stopTimeout": "30s",
+    "spark.sql.shuffle.partitions": "8",
+    "spark.sql.adaptive.enabled": "true",
+}
+"""What the jobs rely on; `--conf` may say otherwise."""
+
+
+class NotReady(Exception):
+    """Something that a session needs is not there; the message says which command installs it."""
+
+
+def check(environ: Mapping[str, str] = os.environ) -> None:
+    if find_spec("pyspark") is None or find_spec("pyarrow") is None:
+        raise NotReady("the pipeline needs Spark: pip install 'penstock[spark]'")
+    found = _java(environ)
+    if found is None:
+        raise NotReady(f"Spark needs Java {JAVA}: apt-get install openjdk-{JAVA}-jre-headless, or set JAVA_HOME")
+    if found < JAVA:
+        raise NotReady(
+            f"Spark needs Java {JAVA} or newer and found Java {found}: apt-get install openjdk-{JAVA}-jre-headless, "
+            "or set JAVA_HOME"
+        )
+
+
+def _java(environ: Mapping[str, str]) -> int | None:
+    home = environ.get("JAVA_HOME")
+    program = str(Path(home) / "bin" / "java") if home else shutil.which("java", path=environ.get("PATH"))
+    try:
+        said = subprocess.run([program or "java", "-version"], capture_output=True, text=True, timeout=30, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    version = re.search(r'version "(?:1\.)?(\d+)', said.stderr)
+    return int(version[1]) if version else None
+
+
+def session(
+    name: str, master: str = "local[*]", remote: str | None = None, settings: Mapping[str, str] | None = None
+) -> "SparkSession":
+    """A new session, or the one that this process has already, with our data sources registered."""
+    if remote is None:
+        check()
+    _same_python()
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName(f"penstock {name}")
+    builder = builder.remote(remote) if remote else builder.master(master)
+    for key, value in {**SETTINGS, **(settings or {})}.items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    if remote is None:
+        spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def _same_python() -> None:
+    """Workers on this machine are to be what the driver is, and not whatever `python3` is on the path."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")

@@ -1,0 +1,1 @@
+"""Data sources for any Spark program: `penstock.journal` and `penstock.queue`."""

@@ -1,0 +1,32 @@
+"""What tests of the pipeline share: one Spark session for all of them."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from penstock.pipeline import session
+
+SMALL = {
+    "spark.ui.enabled": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.default.parallelism": "2",
+    "spark.driver.memory": "1g",
+    "spark.sql.streaming.minBatchesToRetain": "2",
+}
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    try:
+        session.check()
+    except session.NotReady as reason:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(str(reason))
+    folder = tmp_path_factory.mktemp("spark")
+    settings = SMALL | {"spark.sql.warehouse.dir": str(folder / "warehouse")}
+    started = session.session("tests", "local[2]", settings=settings)
+    yield started
+    started.stop()
