@@ -55,3 +55,13 @@ async def test_a_service_that_fails_is_tried_again() -> None:
     service = Counted(fail)
     await run(service, 1.2)
     assert len(service.runs) == 2
+
+
+async def test_a_service_that_is_woken_and_stopped_at_the_same_moment_stops() -> None:
+    clock = AnchoredClock()
+    loop = Loop(Counted(lambda now: now + 60_000), clock)
+    loop.start()
+    await asyncio.sleep(0.01)
+    loop.expect(clock.now() + 30_000)
+    async with asyncio.timeout(5):
+        await loop.stop()

@@ -118,7 +118,8 @@ class HttpListener:
     async def _emptied(self, seconds: float) -> None:
         with contextlib.suppress(TimeoutError):
             if self._connections:
-                await asyncio.wait_for(self._empty.wait(), seconds)
+                async with asyncio.timeout(seconds):
+                    await self._empty.wait()
 
     # Coming in. Accepting is done here and not by the loop, which would pay for a handshake before we could count.
 

@@ -36,8 +36,7 @@ class Loop:
     async def stop(self) -> None:
         if self._task is not None:
             self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+            await asyncio.wait([self._task])
 
     def expect(self, at: int) -> None:
         """Something will be due at this time."""
@@ -51,7 +50,8 @@ class Loop:
             while (wait := self._seconds()) is None or wait > 0:
                 self._wake.clear()
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._wake.wait(), wait)
+                    async with asyncio.timeout(wait):  # `wait_for` loses a cancellation that meets what it waits for
+                        await self._wake.wait()
             await asyncio.sleep(0)
 
     async def _step(self) -> int | None:
