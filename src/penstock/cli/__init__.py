@@ -30,6 +30,7 @@ COMMANDS = {
     "bench": Command(
         "penstock.cli.bench:build", "Measure an SQS endpoint, ours or another, and check what it answers."
     ),
+    "pipeline": Command("penstock.cli.pipeline:build", "Bring what went through the queues into tables, with Spark."),
     "version": Command("penstock.cli.version:build", "Print the version."),
 }
 

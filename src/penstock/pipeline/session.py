@@ -65,21 +65,20 @@ def session(
     """A new session, or the one that this process has already, with our data sources registered."""
     if remote is None:
         check()
-    _same_python()
+    _set_up()
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName(f"penstock {name}")
     builder = builder.remote(remote) if remote else builder.master(master)
     for key, value in {**SETTINGS, **(settings or {})}.items():
         builder = builder.config(key, value)
-    spark = builder.getOrCreate()
-    if remote is None:
-        spark.sparkContext.setLogLevel("ERROR")
-    return spark
+    return builder.getOrCreate()
 
 
-def _same_python() -> None:
-    """Workers on this machine are to be what the driver is, and not whatever `python3` is on the path."""
+def _set_up() -> None:
+    """Workers here run what the driver runs, and not whatever `python3` is on the path; Spark keeps to errors."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    quiet = Path(__file__).with_name("log4j2.properties")
+    os.environ.setdefault("SPARK_SUBMIT_OPTS", f"-Dlog4j2.configurationFile={quiet.as_uri()}")

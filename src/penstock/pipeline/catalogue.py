@@ -1,0 +1,107 @@
+"""The jobs and their options, as data: what `penstock pipeline` offers, and its help, without Spark being there.
+
+A job is one file of `jobs` with `run(spark, ask) -> int`, and one entry here.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+FORMATS = ("parquet",)
+
+
+class Option(NamedTuple):
+    """An option with a value, or without a metavar a switch. `kind` says what is wrong with a value by ValueError."""
+
+    flag: str
+    metavar: str
+    text: str
+    kind: Callable[[str], Any] = str
+    default: Any = None
+    choices: Sequence[str] | None = None
+    many: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.flag.removeprefix("--").replace("-", "_")
+
+
+class Job(NamedTuple):
+    summary: str
+    groups: Sequence[Sequence[Option]]
+    examples: Sequence[str]
+    own: Sequence[Option] = ()
+
+
+def moment(text: str) -> int:
+    """2026-11-16, 2026-11-16T08:30, with or without an offset (UTC if without), or epoch milliseconds; → those."""
+    if text.isascii() and text.isdigit():
+        return int(text)
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is not a time like 2026-11-16T08:30 or epoch milliseconds") from None
+    return round((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+def count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise ValueError(f"{text!r} is not a whole number above 0")
+    return int(text)
+
+
+def setting(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise ValueError(f"{text!r} is not of the form spark.name=value")
+    return name, value
+
+
+SPARK = (
+    Option(
+        "--master",
+        "URL",
+        "where Spark runs: local[*], spark://…, k8s://…, yarn (default: local[*])",
+        default="local[*]",
+    ),
+    Option("--remote", "URL", "a Spark Connect server, sc://…, instead of --master"),
+    Option("--conf", "K=V", "a setting of Spark; may be given many times", setting, many=True),
+)
+JOURNAL = (
+    Option("--journal", "PATH", "the journal's folder, as Spark sees it (default: ./data/journal)"),
+    Option("--endpoint-url", "URL", "the server: to read its journal without --journal, and to register the reader"),
+    Option("--region", "REGION", "the region that requests are signed for (default: AWS_REGION, or us-east-1)"),
+    Option("--reader", "NAME", "register with the server under this name: it keeps segments until they are read"),
+)
+TABLES = (
+    Option("--out", "PATH", "the folder of the tables (default: ./tables)", default="tables"),
+    Option(
+        "--format", "FORM", f"of tables: {', '.join(FORMATS)} (default: parquet)", default="parquet", choices=FORMATS
+    ),
+)
+STREAM = (
+    Option("--checkpoint", "PATH", "where the job remembers what it has done (default: OUT/_checkpoints/JOB)"),
+    Option("--once", "", "take what there is and end, instead of going on"),
+    Option("--every", "INTERVAL", "how often to look for more (default: 10 seconds)", default="10 seconds"),
+    Option("--segments-at-once", "N", "files of the journal in one batch, at most (default: 200)", count, 200),
+)
+RANGE = (
+    Option("--from", "TIME", "only what happened at or after it: 2026-11-16T08:30 (UTC) or epoch milliseconds", moment),
+    Option("--to", "TIME", "only what happened before it", moment),
+)
+FILTER = (
+    Option("--queue", "NAME", "only this queue; may be given many times", many=True),
+    Option("--account", "ID", "only this account; may be given many times", many=True),
+)
+DRY = (Option("--dry-run", "", "say what would be done, and do nothing"),)
+
+JOBS = {
+    "land": Job(
+        "Bring every event of the journal into the table `events`, once.",
+        (SPARK, JOURNAL, TABLES, STREAM, FILTER, DRY),
+        (
+            "penstock pipeline land --journal ./data/journal --out ./tables",
+            "penstock pipeline land --out s3a://lake/penstock --master spark://driver:7077 --every '1 minute'",
+        ),
+    ),
+}

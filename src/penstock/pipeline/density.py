@@ -1,0 +1,130 @@
+"""Nothing goes missing in silence: what a batch should have had, by the names of its files, against what it had.
+
+A segment's name tells its first and last number, and between them there is a line for each. So a batch is whole if it
+has as many lines as the names say and its files follow on those before. Counting costs one pass that is made anyway;
+only where the count is off is the batch looked through again, for rows of the table `_corrupt`.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+
+from penstock.pipeline.events import CORRUPT as LINE
+from penstock.pipeline.events import FILE, Segment, named, unreadable
+from penstock.pipeline.files import files
+from penstock.pipeline.schemas import CORRUPT
+
+MOST_LINES = 10_000
+"""Corrupt lines of one batch that are kept one by one; a batch with more has another kind of trouble."""
+
+
+class Finding(NamedTuple):
+    """A row of `_corrupt`, without its time and job."""
+
+    reason: str
+    file: str | None = None
+    offset: int | None = None
+    node: str | None = None
+    first: int | None = None
+    last: int | None = None
+    line: str | None = None
+
+
+class Census:
+    """Counts a batch while it is being written."""
+
+    def __init__(self) -> None:
+        self._observation = Observation()
+
+    def of(self, frame: DataFrame) -> DataFrame:
+        return frame.observe(
+            self._observation,
+            F.count(F.lit(1)).alias("lines"),
+            F.count(F.when(F.col(LINE).isNotNull() | F.col("seq").isNull() | F.col("ts_ms").isNull(), 1)).alias("bad"),
+            F.collect_set(FILE).alias("files"),
+        )
+
+    def result(self) -> tuple[int, int, list[Segment]]:
+        """Lines, those that are not events, and the files that had some."""
+        got = self._observation.get
+        return got["lines"], got["bad"], sorted(named(got["files"]))
+
+
+def examine(frame: DataFrame, census: Census, reached: Mapping[str, int]) -> tuple[list[Finding], dict[str, int]]:
+    """What is wrong with a batch, and how far each node has come with it."""
+    lines, bad, found = census.result()
+    findings = list(holes(found, reached))
+    if bad:
+        findings += _bad_lines(frame)
+    if lines != sum(segment.last - segment.first + 1 for segment in found):
+        findings += _short(frame, found)
+    return findings, {segment.node: max(segment.last, reached.get(segment.node, 0)) for segment in found}
+
+
+def holes(found: Iterable[Segment], reached: Mapping[str, int]) -> Iterable[Finding]:
+    """Numbers between one segment and the next that no file has. Where a node begins, nothing is missed before it."""
+    at = dict(reached)
+    for segment in sorted(found):
+        before = at.get(segment.node)
+        if before is not None and segment.first > before + 1:
+            yield Finding("segments are missing", node=segment.node, first=before + 1, last=segment.first - 1)
+        at[segment.node] = max(segment.last, before or 0)
+
+
+def _bad_lines(frame: DataFrame) -> list[Finding]:
+    rows = unreadable(frame).limit(MOST_LINES).collect()
+    found = []
+    for file in sorted({row[FILE] for row in rows}):
+        lines = {row["line"] for row in rows if row[FILE] == file}
+        segment = Segment.named(file)
+        for offset, line in _places(file, lines, frame.sparkSession):
+            node = segment.node if segment else None
+            found.append(Finding("not a line of the journal", file=file, offset=offset, node=node, line=line))
+    return found
+
+
+def _places(file: str, lines: set[str], spark: SparkSession) -> Iterable[tuple[int | None, str]]:
+    """Where in the file, uncompressed, each line begins."""
+    import gzip
+    import zlib
+
+    folder, _, name = file.removeprefix("file://").rpartition("/")
+    content = files(folder, spark).read(name) or b""
+    if name.endswith(".gz"):
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error):
+            content = zlib.decompressobj(wbits=31).decompress(content)
+    at, wanted = 0, {line.encode(): line for line in lines}
+    for raw in content.split(b"\n"):
+        if raw in wanted:
+            yield at, wanted[raw]
+        at += len(raw) + 1
+
+
+def _short(frame: DataFrame, found: Iterable[Segment]) -> list[Finding]:
+    """Files with fewer lines than their name says, or more."""
+    counted = {
+        row[FILE]: row for row in frame.groupBy(FILE).agg(F.count("*").alias("n"), F.max("seq").alias("last")).collect()
+    }
+    return [
+        Finding(
+            f"{row['n']} lines where the name says {segment.last - segment.first + 1}",
+            file=segment.path,
+            node=segment.node,
+            first=segment.first if row["last"] is None else row["last"] + 1,
+            last=segment.last,
+        )
+        for segment in found
+        if (row := counted[segment.path])["n"] != segment.last - segment.first + 1
+    ]
+
+
+def rows(spark: SparkSession, findings: Iterable[Finding], job: str) -> DataFrame:
+    """Findings → rows of `_corrupt`."""
+    now = datetime.now(UTC)
+    about = {"found_ms": round(now.timestamp() * 1000), "job": job, "date": now.date()}
+    return spark.createDataFrame([{**about, **finding._asdict()} for finding in findings], CORRUPT.all)

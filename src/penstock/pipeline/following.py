@@ -1,0 +1,116 @@
+"""Follows the journal batch by batch, for every job that does: has the job commit, and accounts for what was read.
+
+A batch is committed in this order, and may be tried again after a crash at any point of it:
+
+    1  the job's tables, which know a batch that they have
+    2  `_corrupt`: what the batch could not read, or should have had
+    3  the checkpoint: how far each node is
+    4  the server, if it knows us as a reader: what it need no longer keep for us
+
+Spark plans the same files for a batch that is tried again, so each step finds the same.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from penstock.pipeline import density, events, streaming
+from penstock.pipeline.ask import Ask
+from penstock.pipeline.checkpoint import Checkpoint, open_checkpoint
+from penstock.pipeline.progress import Progress, Step
+from penstock.pipeline.schemas import CORRUPT
+from penstock.pipeline.tables import Batch, Table, TableError, open_table
+
+Write = Callable[[DataFrame, Batch], int | None]
+"""Commits the events of a batch; the number of rows, or None if all of it had been committed before."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """`tables` are those that `write` fills; the first is the one that the checkpoint belongs to."""
+
+    ask: Ask
+    tables: Sequence[Table]
+    write: Write
+
+
+def follow(spark: SparkSession, job: Job) -> int:
+    follower = Follower(spark, job)
+    if job.ask.dry_run:
+        print(follower.plan())  # noqa: T201 - what was asked for
+        return 0
+    follower.run()
+    return 0
+
+
+class Follower:
+    def __init__(self, spark: SparkSession, job: Job) -> None:
+        self._spark, self._job, self._ask = spark, job, job.ask
+        self._journal = self._ask.journal_place or ""
+        self._progress = Progress(self._ask.job)
+        self._corrupt = open_table(spark, self._ask.out, CORRUPT)
+        self._checkpoint = self._open()
+        self._found = 0
+
+    def _open(self) -> Checkpoint:
+        ask, table = self._ask, self._job.tables[0]
+        about = {"table": table.id, "queues": " ".join(sorted(ask.queue)), "accounts": " ".join(sorted(ask.account))}
+        opened = open_checkpoint(self._spark, ask.checkpoint_place, ask.job, about)
+        if opened.fresh and table.writers():
+            raise TableError(
+                f"the table {table.schema.name!r} in {ask.out} was filled with another checkpoint than "
+                f"{opened.place}, which is new: name that one, or another --out"
+            )
+        return opened
+
+    def plan(self) -> str:
+        waiting = self._waiting(self._checkpoint.reached(1 << 62))
+        names = ", ".join(table.schema.name for table in self._job.tables)
+        target = f"{names} in {self._ask.out} ({self._ask.format}), checkpoint {self._checkpoint.place}"
+        return f"{self._ask.job}: {waiting:,} events of {self._journal} → {target}"
+
+    def run(self) -> None:
+        for table in (*self._job.tables, self._corrupt):
+            table.tidy(self._checkpoint.query)
+        lines = events.stream(self._spark, self._journal, self._ask.segments_at_once)
+        pace = streaming.Pace(self._ask.once, self._ask.every)
+        streaming.run(lines, self._batch, self._checkpoint.place, pace)
+        took = self._progress.seconds
+        self._progress.end(
+            f"{self._ask.job}: {self._progress.rows:,} rows in {took:.1f} s"
+            + (f", {self._found:,} findings in {CORRUPT.name}" if self._found else "")
+        )
+
+    def _batch(self, lines: DataFrame, number: int) -> None:
+        began = time.monotonic()
+        batch = Batch(self._checkpoint.query, number)
+        census = density.Census()
+        counted = census.of(lines)
+        rows = self._job.write(self._chosen(counted), batch)
+        if rows is None:
+            counted.write.format("noop").mode("overwrite").save()  # committed before: only to know what was in it
+        before = self._checkpoint.reached(number)
+        findings, after = density.examine(lines, census, before)
+        if findings:
+            self._corrupt.append(density.rows(self._spark, findings, self._ask.job), batch)
+        self._checkpoint.reach(number, before, after)
+        self._found += len(findings)
+        self._tell(Batch(batch.query, number), rows or 0, time.monotonic() - began, {**before, **after})
+
+    def _chosen(self, lines: DataFrame) -> DataFrame:
+        rows = events.readable(lines)
+        for column, wanted in (("queue", self._ask.queue), ("account", self._ask.account)):
+            if wanted:
+                rows = rows.where(F.col(column).isin(*wanted))
+        return rows
+
+    def _tell(self, batch: Batch, rows: int, seconds: float, reached: Mapping[str, int]) -> None:
+        step = Step(batch.number or 0, rows, seconds, sum(reached.values()), self._waiting(reached), self._found)
+        self._progress.show(step)
+
+    def _waiting(self, reached: Mapping[str, int]) -> int:
+        found = events.segments(self._spark, self._journal)
+        return sum(s.last - max(s.first - 1, reached.get(s.node, 0)) for s in found if s.last > reached.get(s.node, 0))

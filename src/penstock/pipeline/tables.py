@@ -1,0 +1,214 @@
+"""Tables of Parquet files in folders by date, with commits that happen once.
+
+A batch is written to a folder that readers pass over, its files are moved beside the others under names that tell
+their batch, and one new file of the manifest makes them part of the table. A driver that is killed on the way leaves
+files that no manifest names: they are removed when the batch is written again, and readers who go by the manifest never
+see them. The manifest, not the folder, says what the table is.
+
+Small files are merged when a date has gathered enough of them; that is a commit like any other.
+"""
+
+import json
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+
+from penstock.pipeline.files import Taken, files
+from penstock.pipeline.manifest import Broken, Commit, Manifest, State
+from penstock.pipeline.schemas import PARTITION, Schema
+
+STAMP = "_table.json"
+STAGING = "_staging"
+MERGE_AT = 16
+"""Small files of a date that are worth merging."""
+SMALL_BYTES = 32 << 20
+MERGED_BYTES = 128 << 20
+
+
+class TableError(Exception):
+    """The table is not what the job takes it for; the message is for the person who started the job."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Whose commit it is, and which. Without a number it is upkeep, and may happen any number of times."""
+
+    query: str
+    number: int | None
+
+    @property
+    def name(self) -> str:
+        """What the files of this batch begin with."""
+        return f"{self.query[:8]}-{self.number:08d}"
+
+
+class Table(Protocol):
+    id: str
+    schema: Schema
+
+    def read(self) -> DataFrame: ...
+
+    def append(self, rows: DataFrame, batch: Batch) -> int | None:
+        """The number of rows, or None if this batch has been committed before."""
+
+    def replace(self, rows: DataFrame, batch: Batch, dates: Sequence[str] | None = None) -> int | None:
+        """In the place of everything, or of everything of these dates."""
+
+    def tidy(self, query: str) -> None:
+        """Remove what a writer of this query left behind when it was killed."""
+
+    def has(self, batch: Batch) -> bool: ...
+
+    def writers(self) -> Collection[str]:
+        """The queries that have committed to it."""
+
+
+def open_table(spark: SparkSession, out: str, schema: Schema, form: str = "parquet") -> Table:
+    return ParquetTable(spark, f"{out.rstrip('/')}/{schema.name}", schema)
+
+
+class ParquetTable:
+    def __init__(self, spark: SparkSession, place: str, schema: Schema) -> None:
+        self.schema = schema
+        self._spark = spark
+        self._files = files(place, spark)
+        self._manifest = Manifest(self._files)
+        self.id = self._identity()
+
+    def _identity(self) -> str:
+        stamp = self._stamp()
+        if stamp is None:
+            stranger = next((found.path for found in self._files.below() if found.path.endswith(".parquet")), None)
+            if stranger:
+                raise TableError(f"{self._files.url()} has files that no job of Penstock wrote ({stranger})")
+            made = {"name": self.schema.name, "version": self.schema.version, "id": uuid.uuid4().hex}
+            try:
+                self._files.create(STAMP, json.dumps(made).encode())
+            except Taken:  # another writer was quicker
+                return self._identity()
+            return str(made["id"])
+        if stamp["name"] != self.schema.name:
+            raise TableError(f"{self._files.url()} is a table {stamp['name']!r}, not {self.schema.name!r}")
+        if stamp["version"] > self.schema.version:
+            raise TableError(
+                f"{self._files.url()} has version {stamp['version']} of {self.schema.name!r} and this Penstock knows "
+                f"{self.schema.version}: it was written by a newer one"
+            )
+        return str(stamp["id"])
+
+    def _stamp(self) -> Mapping[str, Any] | None:
+        content = self._files.read(STAMP)
+        try:
+            return None if content is None else json.loads(content)
+        except ValueError:
+            raise TableError(f"{self._files.url(STAMP)} is not the stamp of a table") from None
+
+    # Reading
+
+    def state(self) -> State:
+        try:
+            return self._manifest.state()
+        except Broken as reason:
+            raise TableError(str(reason)) from None
+
+    def has(self, batch: Batch) -> bool:
+        return batch.number is not None and self.state().has(batch.query, batch.number)
+
+    def writers(self) -> Collection[str]:
+        return self.state().batches.keys()
+
+    def read(self) -> DataFrame:
+        return self._frame(list(self.state().live))
+
+    def _frame(self, paths: Sequence[str]) -> DataFrame:
+        if not paths:
+            return self._spark.createDataFrame([], self.schema.all)
+        reader = self._spark.read.schema(self.schema.all).option("basePath", self._files.url())
+        return reader.parquet(*map(self._files.url, paths))
+
+    # Writing
+
+    def append(self, rows: DataFrame, batch: Batch) -> int | None:
+        if self.has(batch):
+            return None
+        added, number = self._place(rows, batch.name)
+        self._commit(batch, added, number)
+        self._merge_small(batch)
+        return number
+
+    def replace(self, rows: DataFrame, batch: Batch, dates: Sequence[str] | None = None) -> int | None:
+        if self.has(batch):
+            return None
+        added, number = self._place(rows, batch.name)
+        folders = None if dates is None else {f"{PARTITION}={date}" for date in dates}
+        self._commit(batch, added, number, lambda path: folders is None or path.split("/")[0] in folders)
+        return number
+
+    def _place(self, rows: DataFrame, name: str) -> tuple[list[str], int]:
+        """The rows as files in their places, which nothing names yet."""
+        self._clear(name)
+        staging = f"{STAGING}/{name}"
+        counted, observation = self._counted(rows)
+        counted.write.mode("overwrite").partitionBy(PARTITION).parquet(self._files.url(staging))
+        added = []
+        for found in sorted(self._files.below(staging)):
+            folder, _, file = found.path.removeprefix(f"{staging}/").rpartition("/")
+            if file.endswith(".parquet"):
+                added.append(f"{folder}/{name}-{file}")
+                self._files.move(found.path, added[-1])
+        self._files.remove(staging)
+        return added, int(observation.get["rows"])
+
+    def _counted(self, rows: DataFrame) -> tuple[DataFrame, Observation]:
+        columns = [F.col(f"`{column.name}`").cast(column.dataType).alias(column.name) for column in self.schema.all]
+        observation = Observation()
+        return rows.select(*columns).observe(observation, F.count(F.lit(1)).alias("rows")), observation
+
+    def _clear(self, name: str) -> None:
+        """Take away what an earlier try left."""
+        live = self.state().live
+        for found in list(self._files.below()):
+            if found.path.rpartition("/")[2].startswith(f"{name}-") and found.path not in live:
+                self._files.remove(found.path)
+
+    def _commit(
+        self, batch: Batch, added: Sequence[str], rows: int, goes: Callable[[str], bool] = lambda path: False
+    ) -> None:
+        def make(state: State) -> Commit:
+            gone[:] = filter(goes, state.live)
+            return Commit(batch.query, batch.number, list(added), list(gone), rows)
+
+        gone: list[str] = []
+        self._manifest.commit(make)
+        for path in gone:
+            self._files.remove(path)
+
+    # Upkeep
+
+    def _merge_small(self, batch: Batch) -> None:
+        live = self.state().live
+        small: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        for found in self._files.below():
+            if found.path in live and found.size < SMALL_BYTES:
+                small[found.path.split("/")[0]][found.path] = found.size
+        for date, sizes in small.items():
+            if len(sizes) >= MERGE_AT:
+                self._merge(sizes, Batch(batch.query, None), f"{batch.name}-merged-{date[-10:]}")
+
+    def _merge(self, sizes: Mapping[str, int], batch: Batch, name: str) -> None:
+        rows = self._frame(sorted(sizes)).coalesce(max(1, round(sum(sizes.values()) / MERGED_BYTES)))
+        added, _ = self._place(rows, name)
+        if sizes.keys() <= self.state().live.keys():
+            self._commit(batch, added, 0, lambda path: path in sizes)
+        else:  # another writer has replaced some of them: what is in the new file is no longer so
+            self._clear(name)
+
+    def tidy(self, query: str) -> None:
+        """Remove what a writer of this query left behind when it was killed."""
+        self._clear(query[:8])
+        self._files.remove(STAGING)
