@@ -1,13 +1,15 @@
 """The journal over many lives: whatever happens to the process or the machine, files and store agree afterwards."""
 
 import contextlib
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 
+from penstock.core.journal import Event
 from penstock.journal.disk import Disk
-from penstock.journal.keeping import NODE, JournalOfServer, without_journal
+from penstock.journal.keeping import FORMAT, NODE, JournalOfServer, without_journal
 
 from .desk import Desk, DyingDisk, Fatal, ForgetfulDisk, FullDisk, Killed
 
@@ -289,3 +291,10 @@ async def test_a_gap_between_open_segments_does_not_hold_a_reader_up(tmp_path: P
     chunk = await desk.journal.read(desk.journal.node, 1, 10**6)
     assert chunk.lines.splitlines(keepends=True)[-1] == desk.lines[-1]
     await desk.journal.stop()
+
+
+async def test_the_fields_of_a_version_are_said_before_its_first_line(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    await desk.begin()
+    said = json.loads((desk.journal.files.directory / FORMAT).read_bytes())
+    assert said == {"version": 1, "fields": list(Event.__struct_fields__)}

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import structlog
 
 from penstock.core.clock import Clock
@@ -31,6 +32,10 @@ NODE = "journal-node"
 ENDED = "-"
 """Before the name of a node that a restored store must not go on with."""
 QUEUES_AT_ONCE = 100
+FORMAT = "_format.json"
+"""Says which fields the lines may have, before the first line that has them is written: a reader of an older version
+learns from it that there are some it does not know."""
+FIELDS_WRITTEN = msgspec.json.encode({"version": 1, "fields": list(Event.__struct_fields__)})
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,7 @@ class JournalOfServer:
     async def start(self) -> None:
         """Once the store is open, and before anything is changed in it."""
         self.files.disk.prepare(self.files.directory)
+        self._say_the_format()
         kept = (await self._store.keep(NODE, b"")).decode()
         if kept and (kept.startswith(ENDED) or self._is_ahead(kept)):
             await self.end(kept)
@@ -92,6 +98,11 @@ class JournalOfServer:
             self._store.published(self._store.journal_seq())  # what is in the outbox is another node's
             await self._baseline()
             await self._store.put(NODE, self.node.encode())
+
+    def _say_the_format(self) -> None:
+        place = self.files.directory / FORMAT
+        if not place.exists() or place.read_bytes() != FIELDS_WRITTEN:
+            self.files.disk.replace(place, FIELDS_WRITTEN)
 
     def _is_ahead(self, node: str) -> bool:
         """Whether the journal has what the store does not know: then the store is an old one, put back by hand."""
