@@ -17,7 +17,10 @@ def test_a_time_is_a_day_an_hour_with_or_without_offset_or_milliseconds() -> Non
     ("words", "said"),
     [
         (["land", "--segments-at-once", "0"], "argument --segments-at-once: '0' is not a whole number above 0"),
-        (["land", "--conf", "spark.ui.enabled"], "argument --conf: 'spark.ui.enabled' is not of the form spark.name=value"),
+        (
+            ["land", "--conf", "spark.ui.enabled"],
+            "argument --conf: 'spark.ui.enabled' is not of the form spark.name=value",
+        ),
         (["land", "--format", "orc"], "argument --format: invalid choice: 'orc'"),
         (["sink"], "argument JOB: invalid choice: 'sink'"),
     ],

@@ -4,11 +4,44 @@ A version grows when columns are added, at the end; nothing is renamed, retyped 
 with the newest list, and the columns that they lack are null.
 """
 
+import re
 from typing import NamedTuple
 
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DataType,
+    DateType,
+    DoubleType,
+    IntegerType,
+    LongType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
 
 PARTITION = "date"
+KINDS: dict[str, DataType] = {
+    "string": StringType(),
+    "int": IntegerType(),
+    "bigint": LongType(),
+    "double": DoubleType(),
+    "boolean": BooleanType(),
+    "date": DateType(),
+    "timestamp": TimestampType(),
+    "array<string>": ArrayType(StringType()),
+    "map<string, array<string>>": MapType(StringType(), ArrayType(StringType())),
+}
+COLUMN = re.compile(rf"(\w+) ({'|'.join(map(re.escape, sorted(KINDS, reverse=True)))})(?:, |$)")
+
+
+def columns(text: str) -> StructType:
+    """`name kind, name kind`, as SQL writes them. Spark's own parser of this needs a JVM, and a module must not."""
+    found = COLUMN.findall(text)
+    assert "".join(match[0] for match in COLUMN.finditer(text)) == text, f"not columns: {text}"
+    return StructType([StructField(name, KINDS[kind]) for name, kind in found])
 
 
 class Schema(NamedTuple):
@@ -19,12 +52,12 @@ class Schema(NamedTuple):
 
     @property
     def all(self) -> StructType:
-        return StructType([*self.columns, StructField(PARTITION, StructType.fromDDL("d date")[0].dataType)])
+        return StructType([*self.columns, StructField(PARTITION, DateType())])
 
 
-JOURNAL = StructType.fromDDL(
+JOURNAL = columns(
     "node string, seq bigint, ts_ms bigint, event string, region string, account string, queue string, "
-    "message_id string, `group` string, type string, endpoint string, size bigint, receive_count int, sent_ms bigint, "
+    "message_id string, group string, type string, endpoint string, size bigint, receive_count int, sent_ms bigint, "
     "first_receive_ms bigint, principal string, duration_ms bigint, reason string, trace string, count bigint, "
     "visible bigint, in_flight bigint, delayed bigint, successor string, attributes map<string, array<string>>, "
     "body string"
@@ -37,13 +70,13 @@ KNOWN_EVENTS = (
     "QUEUE_CREATED", "QUEUE_CHANGED", "QUEUE_DELETED", "DENIED", "GAUGE",
 )  # fmt: skip
 
-EVENTS = Schema("events", 1, StructType([*JOURNAL, StructField("extra", StructType.fromDDL("e string")[0].dataType)]))
+EVENTS = Schema("events", 1, StructType([*JOURNAL, StructField("extra", StringType())]))
 """`extra` is the whole line where the server wrote fields that this version does not know, else null."""
 
 CORRUPT = Schema(
     "_corrupt",
     1,
-    StructType.fromDDL(
+    columns(
         "found_ms bigint, job string, file string, offset bigint, node string, first bigint, last bigint, "
         "reason string, line string"
     ),

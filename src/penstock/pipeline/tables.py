@@ -99,6 +99,8 @@ class ParquetTable:
                 f"{self._files.url()} has version {stamp['version']} of {self.schema.name!r} and this Penstock knows "
                 f"{self.schema.version}: it was written by a newer one"
             )
+        if stamp["version"] < self.schema.version:
+            self._files.replace(STAMP, json.dumps({**stamp, "version": self.schema.version}).encode())
         return str(stamp["id"])
 
     def _stamp(self) -> Mapping[str, Any] | None:
