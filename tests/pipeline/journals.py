@@ -10,10 +10,34 @@ from typing import Any
 NODE = "4f1c2a9be07d"
 START = 1_794_787_200_000
 """2026-11-16T00:00Z"""
-FIELDS = (
-    "node seq ts_ms event region account queue message_id group type endpoint size receive_count sent_ms "
-    "first_receive_ms principal duration_ms reason trace count visible in_flight delayed successor attributes body"
-).split()
+FIELDS = [
+    "node",
+    "seq",
+    "ts_ms",
+    "event",
+    "region",
+    "account",
+    "queue",
+    "message_id",
+    "group",
+    "type",
+    "endpoint",
+    "size",
+    "receive_count",
+    "sent_ms",
+    "first_receive_ms",
+    "principal",
+    "duration_ms",
+    "reason",
+    "trace",
+    "count",
+    "visible",
+    "in_flight",
+    "delayed",
+    "successor",
+    "attributes",
+    "body",
+]
 
 Line = dict[str, Any]
 

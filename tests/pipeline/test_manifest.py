@@ -30,7 +30,9 @@ def test_each_query_has_batches_of_its_own(manifest: Manifest) -> None:
     add(manifest, "q", 4, "a")
     state = add(manifest, "other", 0, "b")
     assert state.batches == {"q": 4, "other": 0}
-    assert state.has("q", 3) and not state.has("q", 5) and not state.has("third", 0)
+    assert state.has("q", 3)
+    assert not state.has("q", 5)
+    assert not state.has("third", 0)
 
 
 def test_upkeep_may_happen_any_number_of_times(manifest: Manifest) -> None:

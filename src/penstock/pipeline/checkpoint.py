@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
+from penstock.pipeline.density import Covered
 from penstock.pipeline.files import Files, files
 from penstock.pipeline.tables import TableError
 
 STAMP = "_penstock.json"
-REACHED = "_reached.json"
+COVERED = "_covered.json"
 
 
 @dataclass(frozen=True)
@@ -25,16 +26,15 @@ class Checkpoint:
     def place(self) -> str:
         return self.folder.url()
 
-    def reached(self, before: int) -> Mapping[str, int]:
-        """Node → the last event read in the batches before this one."""
-        kept = json.loads(self.folder.read(REACHED) or b"{}")
-        if kept.get("batch", -1) < before:
-            return kept.get("after", {})
-        return kept["before"]  # this batch has been here before
+    def covered(self, before: int | None = None) -> Covered:
+        """What had been read before this batch; without a batch, until now."""
+        kept = json.loads(self.folder.read(COVERED) or b"{}")
+        again = before is not None and kept.get("batch", -1) >= before
+        ranges = kept["before"] if again else kept.get("after", {})
+        return {node: [(first, last) for first, last in found] for node, found in ranges.items()}
 
-    def reach(self, batch: int, before: Mapping[str, int], after: Mapping[str, int]) -> None:
-        kept = {"batch": batch, "before": dict(before), "after": {**before, **after}}
-        self.folder.replace(REACHED, json.dumps(kept).encode())
+    def cover(self, batch: int, before: Covered, after: Covered) -> None:
+        self.folder.replace(COVERED, json.dumps({"batch": batch, "before": before, "after": after}).encode())
 
 
 def open_checkpoint(spark: SparkSession, place: str, job: str, about: Mapping[str, str]) -> Checkpoint:

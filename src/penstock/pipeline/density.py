@@ -5,7 +5,7 @@ has as many lines as the names say and its files follow on those before. Countin
 only where the count is off is the batch looked through again, for rows of the table `_corrupt`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -13,16 +13,20 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from penstock.pipeline.events import CORRUPT as LINE
-from penstock.pipeline.events import FILE, Segment, named, unreadable
+from penstock.pipeline.events import FILE, Segment, has_lines, named, unreadable
 from penstock.pipeline.files import files
+from penstock.pipeline.ranges import Range, gaps, joined, total
 from penstock.pipeline.schemas import CORRUPT
+
+Covered = Mapping[str, Sequence[Range]]
+"""Node → what has been read of it."""
 
 MOST_LINES = 10_000
 """Corrupt lines of one batch that are kept one by one; a batch with more has another kind of trouble."""
 
 
 class Finding(NamedTuple):
-    """A row of `_corrupt`, without its time and job."""
+    """A row of `_corrupt`, without its time and job. What is about a range of numbers says which."""
 
     reason: str
     file: str | None = None
@@ -53,25 +57,46 @@ class Census:
         return got["lines"], got["bad"], sorted(named(got["files"]))
 
 
-def examine(frame: DataFrame, census: Census, reached: Mapping[str, int]) -> tuple[list[Finding], dict[str, int]]:
-    """What is wrong with a batch, and how far each node has come with it."""
+def examine(
+    frame: DataFrame, census: Census, covered: Covered, listed: Sequence[Segment]
+) -> tuple[list[Finding], dict[str, list[Range]]]:
+    """What is wrong with a batch, and what has been read with it. `listed` are the segments that the journal has now:
+    what is not in the batch may come in the next, for files are not always taken in order."""
     lines, bad, found = census.result()
-    findings = list(holes(found, reached))
+    now = {node: list(ranges) for node, ranges in covered.items()}
+    for segment in found:
+        now[segment.node] = joined([*now.get(segment.node, []), (segment.first, segment.last)])
+    findings = [*_unreadable(frame.sparkSession, now, listed), *_holes(now, listed)]
     if bad:
         findings += _bad_lines(frame)
-    if lines != sum(segment.last - segment.first + 1 for segment in found):
+    if lines != total((segment.first, segment.last) for segment in found):
         findings += _short(frame, found)
-    return findings, {segment.node: max(segment.last, reached.get(segment.node, 0)) for segment in found}
+    for finding in findings:
+        if finding.node and finding.first and finding.last:  # it is said once
+            now[finding.node] = joined([*now[finding.node], (finding.first, finding.last)])
+    return findings, now
 
 
-def holes(found: Iterable[Segment], reached: Mapping[str, int]) -> Iterable[Finding]:
-    """Numbers between one segment and the next that no file has. Where a node begins, nothing is missed before it."""
-    at = dict(reached)
-    for segment in sorted(found):
-        before = at.get(segment.node)
-        if before is not None and segment.first > before + 1:
-            yield Finding("segments are missing", node=segment.node, first=before + 1, last=segment.first - 1)
-        at[segment.node] = max(segment.last, before or 0)
+def _between(ranges: Sequence[Range], node: str, listed: Sequence[Segment]) -> list[Segment]:
+    """Segments that lie in gaps of what has been read."""
+    holes = gaps(ranges)
+    return [one for one in listed if one.node == node and any(a <= one.first and one.last <= b for a, b in holes)]
+
+
+def _unreadable(spark: SparkSession, covered: Covered, listed: Sequence[Segment]) -> Iterator[Finding]:
+    """Files that were passed over because nothing in them can be read."""
+    for node, ranges in covered.items():
+        for one in _between(ranges, node, listed):
+            if not has_lines(spark, one):
+                yield Finding("the file cannot be read", one.path, node=node, first=one.first, last=one.last)
+
+
+def _holes(covered: Covered, listed: Sequence[Segment]) -> Iterator[Finding]:
+    """Numbers that no file has, between some that have been read."""
+    for node, ranges in covered.items():
+        there = [(one.first, one.last) for one in _between(ranges, node, listed)]
+        for first, last in gaps([*ranges, *there]):
+            yield Finding("segments are missing", node=node, first=first, last=last)
 
 
 def _bad_lines(frame: DataFrame) -> list[Finding]:

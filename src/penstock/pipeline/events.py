@@ -54,13 +54,9 @@ class Segment(NamedTuple):
 
 def segments(spark: SparkSession, journal: str) -> list[Segment]:
     """Published ones, in order."""
-    found = (Segment.named(file.path, file.size) for file in files(journal, spark).below())
+    folder = files(journal, spark)
+    found = (Segment.named(folder.url(file.path), file.size) for file in folder.below())
     return sorted(segment for segment in found if segment)
-
-
-def ends(found: Iterable[Segment]) -> dict[str, int]:
-    """Node → the last event."""
-    return {segment.node: segment.last for segment in sorted(found)}
 
 
 def unknown_fields(spark: SparkSession, journal: str) -> list[str] | None:
@@ -83,7 +79,7 @@ def stream(spark: SparkSession, journal: str, segments_at_once: int) -> DataFram
 def batch(spark: SparkSession, journal: str, start_ms: int | None = None, end_ms: int | None = None) -> DataFrame:
     """What happened in [start, end). A segment's date is that of its first line, so the day before is looked at too."""
     chosen = [
-        f"{journal.rstrip('/')}/{segment.path}"
+        segment.path
         for segment in segments(spark, journal)
         if (start_ms is None or segment.date >= _day(start_ms, -1)) and (end_ms is None or segment.date <= _day(end_ms))
     ]
@@ -91,6 +87,10 @@ def batch(spark: SparkSession, journal: str, start_ms: int | None = None, end_ms
         return spark.createDataFrame([], StructType([*WITH_CORRUPT, _text("extra"), _text(FILE)]))
     frame = _read(spark.read, spark, journal, *chosen)
     return frame.where(between(start_ms, end_ms)) if start_ms is not None or end_ms is not None else frame
+
+
+def has_lines(spark: SparkSession, segment: Segment) -> bool:
+    return not spark.read.options(**HOLES_ARE_COUNTED).text(segment.path).isEmpty()
 
 
 def between(start_ms: int | None, end_ms: int | None) -> Column:
@@ -114,7 +114,7 @@ def _text(name: str) -> StructField:
 
 def _read(reader: Any, spark: SparkSession, journal: str, *paths: str) -> DataFrame:
     reader = reader.options(**HOLES_ARE_COUNTED, pathGlobFilter=NAMES)
-    where = paths if isinstance(reader, type(spark.read)) else paths[0]
+    where = list(paths) if isinstance(reader, type(spark.read)) else paths[0]
     file = F.col("_metadata.file_path").alias(FILE)
     if unknown_fields(spark, journal) == []:
         lines = reader.schema(WITH_CORRUPT).options(**FORGIVING).json(where)

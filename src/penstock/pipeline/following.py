@@ -11,7 +11,8 @@ Spark plans the same files for a batch that is tried again, so each step finds t
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
@@ -20,7 +21,9 @@ from pyspark.sql import functions as F
 from penstock.pipeline import density, events, streaming
 from penstock.pipeline.ask import Ask
 from penstock.pipeline.checkpoint import Checkpoint, open_checkpoint
+from penstock.pipeline.events import Segment
 from penstock.pipeline.progress import Progress, Step
+from penstock.pipeline.ranges import Range, joined, total
 from penstock.pipeline.schemas import CORRUPT
 from penstock.pipeline.tables import Batch, Table, TableError, open_table
 
@@ -67,7 +70,7 @@ class Follower:
         return opened
 
     def plan(self) -> str:
-        waiting = self._waiting(self._checkpoint.reached(1 << 62))
+        waiting = _waiting(self._checkpoint.covered(), self._listed())
         names = ", ".join(table.schema.name for table in self._job.tables)
         target = f"{names} in {self._ask.out} ({self._ask.format}), checkpoint {self._checkpoint.place}"
         return f"{self._ask.job}: {waiting:,} events of {self._journal} → {target}"
@@ -92,13 +95,16 @@ class Follower:
         rows = self._job.write(self._chosen(counted), batch)
         if rows is None:
             counted.write.format("noop").mode("overwrite").save()  # committed before: only to know what was in it
-        before = self._checkpoint.reached(number)
-        findings, after = density.examine(lines, census, before)
+        before, listed = self._checkpoint.covered(number), self._listed()
+        findings, after = density.examine(lines, census, before, listed)
         if findings:
             self._corrupt.append(density.rows(self._spark, findings, self._ask.job), batch)
-        self._checkpoint.reach(number, before, after)
+        self._checkpoint.cover(number, before, after)
         self._found += len(findings)
-        self._tell(Batch(batch.query, number), rows or 0, time.monotonic() - began, {**before, **after})
+        done = sum(map(total, after.values()))
+        self._progress.show(
+            Step(number, rows or 0, time.monotonic() - began, done, _waiting(after, listed), self._found)
+        )
 
     def _chosen(self, lines: DataFrame) -> DataFrame:
         rows = events.readable(lines)
@@ -107,10 +113,16 @@ class Follower:
                 rows = rows.where(F.col(column).isin(*wanted))
         return rows
 
-    def _tell(self, batch: Batch, rows: int, seconds: float, reached: Mapping[str, int]) -> None:
-        step = Step(batch.number or 0, rows, seconds, sum(reached.values()), self._waiting(reached), self._found)
-        self._progress.show(step)
+    def _listed(self) -> list[Segment]:
+        return events.segments(self._spark, self._journal)
 
-    def _waiting(self, reached: Mapping[str, int]) -> int:
-        found = events.segments(self._spark, self._journal)
-        return sum(s.last - max(s.first - 1, reached.get(s.node, 0)) for s in found if s.last > reached.get(s.node, 0))
+
+def _waiting(covered: density.Covered, listed: Sequence[Segment]) -> int:
+    """Events that are published and not read."""
+    published: defaultdict[str, list[Range]] = defaultdict(list)
+    for one in listed:
+        published[one.node].append((one.first, one.last))
+    return sum(
+        total(joined([*there, *covered.get(node, [])])) - total(covered.get(node, []))
+        for node, there in published.items()
+    )
