@@ -33,6 +33,7 @@ from penstock.declared import DeclarationError, declare
 from penstock.journal.keeping import JournalOfServer, Keeping, without_journal
 from penstock.listeners.http import HttpLimits, HttpListener, TlsFiles
 from penstock.logs import configure_logs
+from penstock.loops.gauges import Gauges
 from penstock.loops.journal import SYNC_EVERY_MS, JournalKeeper
 from penstock.loops.loop import Loop
 from penstock.loops.mover import Mover
@@ -102,6 +103,7 @@ class Server:
         self.store: Store = registry.load(registry.STORES[settings.store.partition(":")[0]])(settings.store)
         self.sweeper = Loop(Sweeper(self.store), self.clock)
         self.mover = Loop(Mover(self.store), self.clock)
+        self.gauges = Loop(Gauges(self.store), self.clock)
         self.journal: JournalOfServer | None = None
 
     async def start(self) -> None:
@@ -111,6 +113,7 @@ class Server:
         self._check_time()
         self.store.subscribe(self._messages_due)
         self.store.observe_commits(self.metrics.commit)
+        self.store.traffic.since, self.store.traffic.kept_minutes = self.clock.now(), settings.metrics_keep_minutes
         await self._start_journal()
         site = Site(
             store=self.store,
@@ -132,6 +135,7 @@ class Server:
         spare_the_collector()
         self.sweeper.start()
         self.mover.start()
+        self.gauges.start()
         announce(settings, self.url, credentials)
 
     async def _start_journal(self) -> None:
@@ -176,6 +180,7 @@ class Server:
         await self.listener.stop(self.settings.drain_seconds)
         await self.sweeper.stop()
         await self.mover.stop()
+        await self.gauges.stop()
         if self.journal:
             await self.keeper.stop()
             await self.journal.stop()

@@ -117,3 +117,16 @@ async def test_sequence_numbers_grow_over_refused_rounds(session: Session) -> No
             assert number % 3 == 0
     assert given == sorted(set(given))
     assert len(given) == 26
+
+
+async def test_what_was_refused_is_not_counted(session: Session) -> None:
+    world = session.world
+    line = await world.queue("q")
+    await line.send("a")
+    session.is_full(True)
+    answers = await asyncio.gather(line.send("b"), line.receive(), return_exceptions=True)
+    assert {type(answer) for answer in answers} == {Unavailable}
+    session.is_full(False)
+    await line.receive()
+    (minute,) = world.store.traffic.minutes(line.queue.key, 0, world.now)
+    assert (minute.sent, minute.received) == (1, 1)

@@ -15,6 +15,7 @@ from penstock.core.store import Receive
 from penstock.journal.disk import Disk
 from penstock.journal.keeping import JournalOfServer, Keeping
 from penstock.journal.segments import Segments
+from penstock.loops.gauges import Gauges
 from penstock.loops.journal import JournalKeeper
 from penstock.stores.memory import MemoryStore
 
@@ -45,7 +46,7 @@ class Desk:
         kept = Keeping(self.directory, **keeping)
         segments = Segments(self.directory, disk)
         self.journal = JournalOfServer(self.store, self.clock, kept, segments=segments, on_fatal=fatal)
-        self.keeper = JournalKeeper(self.journal, self.store)
+        self.keeper, self.gauges, self._sampled = JournalKeeper(self.journal, self.store), Gauges(self.store), 0
         self._listen()
         await self.journal.start()
         return self.journal
@@ -70,7 +71,10 @@ class Desk:
 
     async def tick(self, seconds: float = 1) -> int | None:
         self.clock.advance(seconds)
-        return await self.keeper.run_once(self.clock.now())
+        again_at = await self.keeper.run_once(self.clock.now())
+        if self._sampled <= self.clock.now():
+            self._sampled = await self.gauges.run_once(self.clock.now())
+        return again_at
 
     @property
     def files(self) -> list[str]:

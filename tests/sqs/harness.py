@@ -71,10 +71,10 @@ class Presigner(Signer, SigV4QueryAuth):
 
 
 class World:
-    """`settings` are those of a Site: limits, and the waits after a delete and between purges."""
+    """`settings` are those of a Site: limits, the waits after a delete and between purges; and maybe a clock."""
 
     def __init__(self, store: Store, addresses: Addresses | None = None, **settings: Any) -> None:
-        self.store, self.clock, self.room = store, ManualClock(), WaitingRoom()
+        self.store, self.clock, self.room = store, settings.pop("clock", None) or ManualClock(), WaitingRoom()
         self.peer = "192.0.2.1"
         self.calls: list[Call] = []
         self.mover = Mover(store)

@@ -12,11 +12,12 @@ MOST_BYTES = 1_048_576
 LONGEST_WAIT = 20
 
 
-def note_empty_receive(call: Call, queue: Queue, waited_ms: int) -> None:
-    journal = call.site.journal
+def note_empty_receive(call: Call, queue: Queue, begun: int) -> None:
+    now, journal = call.now(), call.site.journal
+    call.site.store.traffic.empty_receive(queue.key, now)
     if journal is not None and (journal.level if queue.journal is None else queue.journal) != OFF:
         by = call.principal.arn
-        journal.note(Event("", 0, call.now(), EMPTY_RECEIVE, *queue.key, principal=by, duration_ms=waited_ms))
+        journal.note(Event("", 0, now, EMPTY_RECEIVE, *queue.key, principal=by, duration_ms=now - begun))
 
 
 def note_denied(call: Call) -> None:

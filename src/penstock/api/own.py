@@ -3,7 +3,7 @@
 import base64
 import binascii
 
-from penstock.api import journal
+from penstock.api import journal, queue_metrics
 from penstock.api.call import Call, Operation
 from penstock.api.sqs.receiving import system_attributes
 from penstock.aws import penstock
@@ -49,6 +49,10 @@ def _value(attribute: Attribute) -> penstock.AttributeValue:
     return penstock.AttributeValue(DataType=data_type, BinaryValue=value)
 
 
-OPERATIONS: dict[str, Operation] = {"PeekMessages": peek_messages, **journal.OPERATIONS}
+OPERATIONS: dict[str, Operation] = {
+    "PeekMessages": peek_messages,
+    **journal.OPERATIONS,
+    **queue_metrics.OPERATIONS,
+}
 
 __all__ = ["OPERATIONS", "SERVICE"]

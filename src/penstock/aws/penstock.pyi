@@ -15,6 +15,21 @@ class CommitJournalReaderRequest(msgspec.Struct, kw_only=True):
     Node: str | None = None
     Seq: int
 
+class GetQueueMetricsRequest(msgspec.Struct, kw_only=True):
+    QueueUrl: str | None = None
+    QueueName: str | None = None
+    Account: str | None = None
+    StartTime: int | None = None
+    EndTime: int | None = None
+    Period: int | None = None
+    MaxResults: int | None = None
+    NextToken: str | None = None
+
+class GetQueueMetricsResult(msgspec.Struct, kw_only=True):
+    CountingSince: int | None = None
+    Windows: list[QueueMetricsWindow] | None = None
+    NextToken: str | None = None
+
 class JournalReader(msgspec.Struct, kw_only=True):
     ReaderName: str | None = None
     RegisteredTimestamp: int | None = None
@@ -43,6 +58,12 @@ class ListJournalSegmentsResult(msgspec.Struct, kw_only=True):
     LastSeq: int | None = None
     Segments: list[JournalSegment] | None = None
 
+class MetricStatistics(msgspec.Struct, kw_only=True):
+    SampleCount: int | None = None
+    Sum: int | None = None
+    Minimum: int | None = None
+    Maximum: int | None = None
+
 class PeekMessagesRequest(msgspec.Struct, kw_only=True):
     QueueUrl: str
     MaxNumberOfMessages: int | None = None
@@ -58,6 +79,13 @@ class PeekedMessage(msgspec.Struct, kw_only=True):
     MD5OfBody: str | None = None
     Attributes: dict[str, str] | None = None
     MessageAttributes: dict[str, AttributeValue] | None = None
+
+class QueueMetricsWindow(msgspec.Struct, kw_only=True):
+    Account: str | None = None
+    QueueName: str | None = None
+    StartTime: int | None = None
+    Partial: bool | None = None
+    Metrics: dict[str, MetricStatistics] | None = None
 
 class ReadJournalRequest(msgspec.Struct, kw_only=True):
     Node: str | None = None

@@ -97,6 +97,9 @@ class Settings:
     metrics_from: tuple[Network, ...] = setting(
         "127.0.0.0/8,::1/128", values.networks, WHO, "Networks that may read /metrics, with commas between."
     )
+    metrics_keep_minutes: int = setting(
+        "180", values.whole(1), SERVING, "For how many minutes GetQueueMetrics remembers what queues did."
+    )
     max_connections: int = setting("10000", values.whole(1), SERVING, "The most connections open at once.")
     max_connections_per_address: int = setting(
         "200", values.whole(1), SERVING, "The most connections open at once from one address."

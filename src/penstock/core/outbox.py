@@ -179,7 +179,7 @@ class Outbox:
     def gauge(self, queue: Queue, counts: Counts, now: int, reason: str | None = None) -> None:
         if self.level_of(queue):
             held = counts.visible + counts.in_flight + counts.delayed
-            age = None if counts.oldest is None else now - counts.oldest
+            age = None if counts.oldest is None else max(0, now - counts.oldest)  # one may have come since `now`
             self._add(queue, journal.GAUGE, now, count=held, visible=counts.visible, in_flight=counts.in_flight,
                       delayed=counts.delayed, size=counts.bytes, duration_ms=age, reason=reason)  # fmt: skip
 

@@ -27,6 +27,8 @@ The rules every store follows:
 * **The journal**: while one is attached, a change puts its events (`core.outbox` says which) into the same commit, as
   one blob of lines, and hands the very same bytes to the journal once they are durable. `by` is the ARN of whoever
   asked for a change, for the journal alone.
+* **Traffic**: what a change sends, receives or deletes is counted in `traffic` by the `now` of its call, once it is
+  committed, with a journal or without one.
 * **Deduplication** (FIFO): within five minutes of the first accepted send, another with the same id (in the queue,
   or in the group if the queue says so) stores nothing. It outlives the message, but not a purge.
 * **Purge** forgets messages in every state, deduplication ids, and receive attempts.
@@ -44,6 +46,7 @@ from penstock.core.journal import Batch, Event, Journal
 from penstock.core.message import Message, NewMessage, Sent
 from penstock.core.move import MoveTask
 from penstock.core.queue import Counts, Queue, QueueKey
+from penstock.core.traffic import Traffic
 
 DEDUPLICATION_MS = 300_000
 ATTEMPT_MS = 300_000
@@ -101,6 +104,8 @@ Listener = Callable[[int, int], None]
 
 class Store(Protocol):
     capabilities: Capabilities
+    traffic: Traffic
+    """Counted from nothing by every store that is made; nothing of it is stored."""
 
     async def open(self) -> None: ...
 
@@ -146,10 +151,6 @@ class Store(Protocol):
     def note(self, event: Event) -> None:
         """An event that is no change: it gets its node and number, and goes with the next commit or with `gauge`."""
 
-    async def gauge(self, queue_ids: Sequence[int], now: int, reason: str | None = None) -> None:
-        """Make a GAUGE of each of these queues that is there, with its exact counts at this place in the journal, and
-        commit them with everything that was noted."""
-
     # Queues
 
     async def create_queue(
@@ -191,6 +192,11 @@ class Store(Protocol):
 
     async def counts(self, queue_id: int, now: int) -> Counts:
         """Exact. The cost MUST NOT grow with the number of messages."""
+
+    async def gauge(self, queue_ids: Sequence[int], now: int, reason: str | None = None) -> None:
+        """Sample the exact counts of each of these queues that is there: for `traffic`, and as a GAUGE at this place in
+        the journal, if one is attached. Commit them with everything that was noted. With a `reason` it is a statement
+        of the journal, and no sample."""
 
     # Messages. Each raises QueueGone if the queue is not there.
 

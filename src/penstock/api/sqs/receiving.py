@@ -26,7 +26,7 @@ async def receive_message(call: Call, request: sqs.ReceiveMessageRequest) -> sqs
     begun = call.now()
     messages = await _receive(call, queue, request, wait)
     if not messages:
-        note_empty_receive(call, queue, call.now() - begun)
+        note_empty_receive(call, queue, begun)
         return sqs.ReceiveMessageResult()
     wanted = {*(request.AttributeNames or ()), *(request.MessageSystemAttributeNames or ())}
     names, key = request.MessageAttributeNames or (), call.site.handle_key

@@ -2,7 +2,8 @@
 
 It does everything the Store port asks for except last: use it for tests, and to learn the rules. What has expired is
 dropped at the start of every call that touches a queue, so no other line has to think of it. There are no locks
-because no method awaits anything before its change is complete. `_commit` ends every change: only the journal notices.
+because no method awaits anything before its change is complete. `_commit` ends every change: only the journal and the
+counters notice.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -19,6 +20,7 @@ from penstock.core.move import MoveStatus, MoveTask
 from penstock.core.outbox import Outbox
 from penstock.core.queue import Counts, Queue, QueueKey
 from penstock.core.store import Capabilities, Listener, Outcome, Receive, StoreError, TooManyInFlight
+from penstock.core.traffic import Traffic
 from penstock.stores.memory.contents import Contents, Stored
 from penstock.stores.memory.outgoing import Outgoing
 
@@ -42,6 +44,7 @@ class MemoryStore:
         self._swept = 0
         self._outbox = Outbox()
         self._outgoing = Outgoing(self._outbox)
+        self.traffic = Traffic()
 
     async def open(self) -> None: ...
 
@@ -114,11 +117,15 @@ class MemoryStore:
         for queue_id in queue_ids:
             if queue_id in self._contents:
                 contents = self._in(queue_id, now)
-                self._outbox.gauge(contents.queue, contents.counts(now), now, reason)
+                counts = contents.counts(now)
+                self._outbox.gauge(contents.queue, counts, now, reason)
+                if reason is None:
+                    self.traffic.gauge(contents.queue.key, counts, now)
         self._commit()
 
     def _commit(self) -> None:
         self._outgoing.commit()
+        self.traffic.committed()
 
     # Queues
 
@@ -201,6 +208,7 @@ class MemoryStore:
     async def send(self, queue_id: int, messages: Sequence[NewMessage], now: int, *, by: str = "") -> Sequence[Sent]:
         contents = self._in(queue_id, now)
         sent = [self._send(contents, message, now, by) for message in messages]
+        self.traffic.sent(contents.queue.key, messages, sent, now)
         self._commit()
         return sent
 
@@ -212,16 +220,9 @@ class MemoryStore:
             self._outbox.deduplicated(queue, new, first.id, now, by)
             return first._replace(duplicate=True)
         message = Message(
-            id=new.id,
-            body=new.body,
-            sender=new.sender,
-            sent=now,
-            receive_count=0,
-            attributes=new.attributes,
-            trace=new.trace,
-            group=new.group,
-            deduplication_id=new.deduplication_id,
-        )
+            id=new.id, body=new.body, sender=new.sender, sent=now, receive_count=0, attributes=new.attributes,
+            trace=new.trace, group=new.group, deduplication_id=new.deduplication_id,
+        )  # fmt: skip
         delay = queue.delay_seconds if queue.fifo or new.delay_seconds is None else new.delay_seconds
         self._put(contents, message, new.size, enqueued=now, due=now + delay * 1000, now=now)
         self._outbox.sent(queue, new, delay * 1000, now, by)
@@ -249,6 +250,7 @@ class MemoryStore:
         self._tell_when_free(contents, taken)
         for stored in taken:
             self._outbox.received(contents.queue, stored.message, stored.size, stored.enqueued, now, by, repeated)
+        self.traffic.received(contents.queue.key, len(taken), now)
         self._commit()
         return [stored.delivered() for stored in taken]
 
@@ -287,6 +289,7 @@ class MemoryStore:
     async def delete(self, queue_id: int, claims: Sequence[bytes], now: int, *, by: str = "") -> Sequence[Outcome]:
         contents = self._in(queue_id, now)
         outcomes = [self._delete(contents, claim, now, by) for claim in claims]
+        self.traffic.deleted(contents.queue.key, outcomes.count(Outcome.DONE), now)
         self._commit()
         if contents.queue.fifo and Outcome.DONE in outcomes:
             self._tell(contents, [now])

@@ -15,6 +15,7 @@ from penstock.core.move import MoveTask
 from penstock.core.outbox import Outbox
 from penstock.core.queue import Counts, Queue, QueueKey
 from penstock.core.store import Capabilities, Listener, Outcome, Receive, StoreError
+from penstock.core.traffic import Traffic
 from penstock.stores.sqlite.cards import Cards
 from penstock.stores.sqlite.catalogue import DELAYED, IN_FLIGHT, READY, Catalogue
 from penstock.stores.sqlite.claims import Claims
@@ -62,6 +63,7 @@ class SqliteStore:
         self._upkeep = Upkeep(db, catalogue, shelves)
         self._listeners: list[Listener] = []
         self._number = self._numbers_end = self._noted_time = 0
+        self.traffic = Traffic()
 
     async def open(self) -> None:
         self.database.open()
@@ -123,11 +125,16 @@ class SqliteStore:
 
     async def gauge(self, queue_ids: Sequence[int], now: int, reason: str | None = None) -> None:
         await self.database.write(self._gauge, queue_ids, now, reason)
+        if not self._outbox.on:
+            self.database.commit()  # it wrote nothing, so it was not waited for
 
     def _gauge(self, queue_ids: Sequence[int], now: int, reason: str | None) -> None:
         for queue_id in queue_ids:
             if entry := self._catalogue.by_id.get(queue_id):
-                self._outbox.gauge(entry.queue, self._counts(queue_id, now), now, reason)
+                counts = self._counts(queue_id, now)
+                self._outbox.gauge(entry.queue, counts, now, reason)
+                if reason is None:
+                    self.traffic.gauge(entry.queue.key, counts, now)
         if len(self._outbox):
             self._note_time(now)  # a change: what was noted is committed with it
 
@@ -229,15 +236,31 @@ class SqliteStore:
     def send(
         self, queue_id: int, messages: Sequence[NewMessage], now: int, *, by: str = ""
     ) -> Coroutine[Any, Any, Sequence[Sent]]:
-        return self.database.write(self._sending.send, queue_id, messages, now, by)
+        return self.database.write(self._send, queue_id, messages, now, by)
+
+    def _send(self, queue_id: int, messages: Sequence[NewMessage], now: int, by: str) -> list[Sent]:
+        sent = self._sending.send(queue_id, messages, now, by)
+        self.traffic.sent(self._catalogue.by_id[queue_id].queue.key, messages, sent, now)
+        return sent
 
     def receive(self, queue_id: int, ask: Receive, now: int, *, by: str = "") -> Coroutine[Any, Any, Sequence[Message]]:
-        return self.database.relieve(self._delivery.receive, queue_id, ask, now, by)
+        return self.database.relieve(self._receive, queue_id, ask, now, by)
+
+    def _receive(self, queue_id: int, ask: Receive, now: int, by: str) -> Sequence[Message]:
+        messages = self._delivery.receive(queue_id, ask, now, by)
+        if messages:
+            self.traffic.received(self._catalogue.by_id[queue_id].queue.key, len(messages), now)
+        return messages
 
     def delete(
         self, queue_id: int, claims: Sequence[bytes], now: int, *, by: str = ""
     ) -> Coroutine[Any, Any, Sequence[Outcome]]:
-        return self.database.relieve(self._claims.delete, queue_id, claims, now, by)
+        return self.database.relieve(self._delete_messages, queue_id, claims, now, by)
+
+    def _delete_messages(self, queue_id: int, claims: Sequence[bytes], now: int, by: str) -> list[Outcome]:
+        outcomes = self._claims.delete(queue_id, claims, now, by)
+        self.traffic.deleted(self._catalogue.by_id[queue_id].queue.key, outcomes.count(Outcome.DONE), now)
+        return outcomes
 
     async def change_visibility(
         self, queue_id: int, changes: Sequence[tuple[bytes, int]], now: int, *, by: str = ""
@@ -284,6 +307,7 @@ class SqliteStore:
 
     def _load_again(self) -> None:
         self._outgoing.forget()
+        self.traffic.rolled_back()
         self._catalogue.load_again()
         self._upkeep.load()
         self._load_clocks()
@@ -307,6 +331,7 @@ class SqliteStore:
     def _after_commit(self) -> None:
         self._catalogue.committed()
         self._outgoing.written()
+        self.traffic.committed()
 
     def _next_number(self) -> int:
         """A number never given before, also not before a restart: they are set aside on disk in blocks."""

@@ -1,0 +1,131 @@
+"""GetQueueMetrics: the server's own counters of what queues did, as the nine metrics of Amazon SQS, window by window.
+
+An account sees its own queues, deleted ones too for as long as something is remembered of them. The root account may
+name another account, or all. Windows come by account, queue and time, so a page goes on where the last one ended.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+from penstock.api.call import Call, Operation
+from penstock.aws import penstock
+from penstock.core.errors import ServiceError, invalid_parameter, invalid_value
+from penstock.core.metrics import Statistics, windows
+from penstock.core.queue import QueueKey
+from penstock.core.traffic import MINUTE_MS
+
+MOST_WINDOWS = 1000
+LONGEST_PERIOD = 86_400
+EVERY_ACCOUNT = "*"
+ACCOUNT = re.compile(r"[0-9]{12}|\*")
+
+Place = tuple[str, str, int]
+"""Of a window in the order of the answer: account, queue, start."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    start: int
+    end: int
+    period_ms: int
+    after: Place
+    now: int
+
+
+async def get_queue_metrics(call: Call, request: penstock.GetQueueMetricsRequest) -> penstock.GetQueueMetricsResult:
+    most = MOST_WINDOWS if request.MaxResults is None else request.MaxResults
+    if not 1 <= most <= MOST_WINDOWS:
+        raise invalid_value(most, "MaxResults", f"Must be between 1 and {MOST_WINDOWS}, if provided.")
+    ask, traffic = _ask(call, request), call.site.store.traffic
+    found: list[penstock.QueueMetricsWindow] = []
+    for queue in await _queues(call, request):
+        if queue[1:] >= ask.after[:2]:
+            found += _windows(call, queue, ask)
+        if len(found) > most:
+            break
+    return penstock.GetQueueMetricsResult(
+        CountingSince=traffic.since,
+        Windows=found[:most] or None,
+        NextToken=_token(found[most - 1]) if len(found) > most else None,
+    )
+
+
+def _ask(call: Call, request: penstock.GetQueueMetricsRequest) -> Ask:
+    period, now = 60 if request.Period is None else request.Period, call.now()
+    if not 60 <= period <= LONGEST_PERIOD or period % 60:
+        raise invalid_value(period, "Period", f"Must be a multiple of 60 between 60 and {LONGEST_PERIOD}, if provided.")
+    start = request.StartTime or 0
+    end = now + 1 if request.EndTime is None else request.EndTime
+    if start < 0 or end <= start:
+        raise invalid_parameter("StartTime must be before EndTime; both are epoch milliseconds.")
+    period_ms = period * 1000
+    return Ask(start - start % period_ms, end, period_ms, _place(request.NextToken), now)
+
+
+async def _queues(call: Call, request: penstock.GetQueueMetricsRequest) -> list[QueueKey]:
+    """Those that are asked for, in order. A queue that was named and never was is an error."""
+    account, traffic = _account(call, request.Account), call.site.store.traffic
+    if call.resource is None:
+        known = (key for key in traffic.queues() if key.region == call.region)
+        return sorted(key for key in known if account in (EVERY_ACCOUNT, key.account))
+    if account == EVERY_ACCOUNT:
+        raise invalid_value(account, "Account", "Must be one account if a queue is named.")
+    named = call.resource if request.Account is None else call.resource._replace(account=account)
+    if named not in traffic.queues():
+        await call.site.store.queue(named)
+    return [named]
+
+
+def _account(call: Call, wanted: str | None) -> str:
+    own = call.principal.account
+    if wanted is not None and not ACCOUNT.fullmatch(wanted):
+        raise invalid_value(wanted, "Account", "Must be 12 digits, or * for all, if provided.")
+    if wanted not in (None, own) and own != call.site.root_account:
+        raise ServiceError(
+            "AccessDenied",
+            f"User: {call.principal.arn} is not authorized to perform: penstock:{call.action} because only the root "
+            "account may see what the queues of other accounts did",
+        )
+    return wanted or own
+
+
+def _windows(call: Call, queue: QueueKey, ask: Ask) -> Iterator[penstock.QueueMetricsWindow]:
+    traffic = call.site.store.traffic
+    minutes = traffic.minutes(queue, ask.start // MINUTE_MS, ask.now)
+    for start, metrics in windows(minutes, ask.period_ms).items():
+        if start < ask.end and (queue.account, queue.name, start) > ask.after:
+            yield penstock.QueueMetricsWindow(
+                Account=queue.account,
+                QueueName=queue.name,
+                StartTime=start,
+                Partial=not traffic.complete(start, start + ask.period_ms, ask.now),
+                Metrics={name: _statistics(each) for name, each in metrics.items()},
+            )
+
+
+def _statistics(each: Statistics) -> penstock.MetricStatistics:
+    return penstock.MetricStatistics(
+        SampleCount=each.samples, Sum=each.sum, Minimum=each.minimum, Maximum=each.maximum
+    )  # fmt: skip
+
+
+def _token(last: penstock.QueueMetricsWindow) -> str:
+    return base64.urlsafe_b64encode(msgspec.json.encode((last.Account, last.QueueName, last.StartTime))).decode()
+
+
+def _place(token: str | None) -> Place:
+    if not token:
+        return "", "", -1
+    try:
+        place: Place = msgspec.json.decode(base64.urlsafe_b64decode(token), type=Place)
+    except (binascii.Error, msgspec.MsgspecError, ValueError):
+        raise invalid_parameter("Value for parameter NextToken is invalid.") from None
+    return place
+
+
+OPERATIONS: dict[str, Operation] = {"GetQueueMetrics": get_queue_metrics}
