@@ -24,6 +24,7 @@ COMMANDS = {
     "config": Command("penstock.cli.settings:build", "Show every setting and where its value came from."),
     "sqs": Command("penstock.cli.sqs:build", "Call any action of Amazon SQS, on any endpoint."),
     "peek": Command("penstock.cli.peek:build", "Show messages of a queue without receiving them."),
+    "metrics": Command("penstock.cli.metrics:build", "Show what queues did, window by window."),
     "journal": Command("penstock.cli.journal:build", "Look at the journal of every change, and check it."),
     "backup": Command("penstock.cli.backup:build", "Copy the embedded store to a file, also while the server runs."),
     "restore": Command("penstock.cli.restore:build", "Put a backup in the place of the embedded store."),
