@@ -13,6 +13,7 @@ from penstock.core.journal import TAG
 from server_process import MODELS, Server
 
 PATIENCE_SECONDS = 20
+LAGS = ("reader_lag", "reader_lag_seconds")
 
 
 @pytest.fixture
@@ -160,8 +161,26 @@ def test_metrics_tell_of_the_journal(journalling: Server, journal: Any, sqs: Any
     browser = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     page = browser.open(f"{journalling.url}/metrics", timeout=PATIENCE_SECONDS).read().decode()
     journal.remove_journal_reader(ReaderName="metered")
-    names = ("events_total", "bytes", 'reader_lag{reader="metered"}', "segments_forced_total")
+    names = ("events_total", "bytes", *(f'{name}{{reader="metered"}}' for name in LAGS), "segments_forced_total")
     values = {name: float(page.split(f"\npenstock_journal_{name} ")[1].split("\n")[0]) for name in names}
     assert values["segments_forced_total"] == 0
     assert values['reader_lag{reader="metered"}'] == values["events_total"] > 0
     assert values["bytes"] > 0
+    assert 0 < values['reader_lag_seconds{reader="metered"}'] < 3600
+
+
+def test_a_reader_that_is_done_is_not_behind(journalling: Server, journal: Any, sqs: Any) -> None:
+    sqs.create_queue(QueueName="done-with")
+    journal.register_journal_reader(ReaderName="done")
+    browser, deadline = (
+        urllib.request.build_opener(urllib.request.ProxyHandler({})),
+        time.monotonic() + PATIENCE_SECONDS,
+    )
+    lags = [""]
+    while lags != ["0.0", "0.0"] and time.monotonic() < deadline:  # others write as well
+        last = journal.list_journal_segments()["LastSeq"]
+        journal.commit_journal_reader(ReaderName="done", Seq=last)
+        page = browser.open(f"{journalling.url}/metrics", timeout=PATIENCE_SECONDS).read().decode()
+        lags = [page.split(f'\npenstock_journal_{name}{{reader="done"}} ')[1].split("\n")[0] for name in LAGS]
+    journal.remove_journal_reader(ReaderName="done")
+    assert lags == ["0.0", "0.0"]

@@ -1,5 +1,6 @@
 """Reading the journal from any number on, and what is kept of it for whom."""
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -253,3 +254,19 @@ def _aged(desk: Desk, days: list[int]) -> int:
     for path in desk.find("_open*"):
         os.utime(path, (0, now / 1000))
     return now
+
+
+async def test_the_time_of_any_event_can_be_asked_for(tmp_path: Path) -> None:
+    desk = await desk_with_segments(tmp_path)
+    times = [json.loads(line)["ts_ms"] for line in desk.lines]
+    assert [await desk.journal.time_of(seq) for seq in range(1, len(times) + 1)] == times
+    assert await desk.journal.time_of(len(times) + 1) is None
+    await desk.journal.stop()
+
+
+async def test_the_time_of_an_event_that_cannot_be_read_is_not_known(tmp_path: Path) -> None:
+    desk = await desk_with_segments(tmp_path)
+    first = desk.journal.files.closed(desk.journal.node)[0]
+    first.path.write_bytes(first.path.read_bytes()[:20])
+    assert await desk.journal.time_of(1) is None
+    await desk.journal.stop()

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from operator import add
+from typing import NamedTuple
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
@@ -69,14 +70,29 @@ class Metrics:
         registry = CollectorRegistry(auto_describe=False)
         registry.register(_Page(self, depths, len(site.room), now))
         if site.journal:
-            segments, readers = await site.journal.segments(), await site.journal.readers()
-            registry.register(_OfJournal(site.journal, segments, readers))
+            lags = [await _lag(site.journal, state, now) for state in await site.journal.readers()]
+            registry.register(_OfJournal(site.journal, await site.journal.segments(), lags))
         return generate_latest(registry)
 
 
+class Lag(NamedTuple):
+    """How far a registered reader is behind; `seconds` is None where that cannot be read."""
+
+    reader: str
+    events: int
+    seconds: float | None
+
+
+async def _lag(journal: Archive, state: ReaderState, now: int) -> Lag:
+    committed = state.committed.get(journal.node, 0)
+    events = journal.last - committed
+    since = await journal.time_of(committed + 1) if events > 0 else now
+    return Lag(state.name, events, None if since is None else max(0, now - since) / 1000)
+
+
 class _OfJournal(Collector):
-    def __init__(self, journal: Archive, segments: Sequence[Segment], readers: Sequence[ReaderState]) -> None:
-        self._journal, self._segments, self._readers = journal, segments, readers
+    def __init__(self, journal: Archive, segments: Sequence[Segment], lags: Sequence[Lag]) -> None:
+        self._journal, self._segments, self._lags = journal, segments, lags
 
     def collect(self) -> Iterator[Metric]:
         journal = self._journal
@@ -91,9 +107,16 @@ class _OfJournal(Collector):
         lag = GaugeMetricFamily(
             "penstock_journal_reader_lag", "Events that a registered reader has not committed.", labels=["reader"]
         )
-        for state in self._readers:
-            lag.add_metric([state.name], journal.last - state.committed.get(journal.node, 0))
-        yield lag
+        seconds = GaugeMetricFamily(
+            "penstock_journal_reader_lag_seconds",
+            "Age of the oldest event that a registered reader has not committed, 0 if there is none.",
+            labels=["reader"],
+        )
+        for each in self._lags:
+            lag.add_metric([each.reader], each.events)
+            if each.seconds is not None:
+                seconds.add_metric([each.reader], each.seconds)
+        yield from (lag, seconds)
 
 
 class _Page(Collector):

@@ -179,6 +179,9 @@ class Archive(Protocol):
     async def read(self, node: str, seq: int, most: int, queue: str | None = None) -> Chunk:
         """Lines from `seq` on, `most` bytes of them or one; of one queue only, if named."""
 
+    async def time_of(self, seq: int) -> int | None:
+        """When the event with this number happened, or the first after it that is kept; None if there is none."""
+
     async def wait(self, seq: int, seconds: float) -> None:
         """Until there is an event with this number, or the time is over."""
 

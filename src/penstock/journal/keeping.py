@@ -9,6 +9,7 @@ import asyncio
 import os
 import secrets
 import sys
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,7 @@ FORMAT = "_format.json"
 """Says which fields the lines may have, before the first line that has them is written: a reader of an older version
 learns from it that there are some it does not know."""
 FIELDS_WRITTEN = msgspec.json.encode({"version": 1, "fields": list(Event.__struct_fields__)})
+TIMES_KEPT = 100
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ class JournalOfServer:
         self.level, self.node = LEVELS[keeping.level], ""
         self.files = segments or Segments(keeping.directory)
         self._reader, self._readers = Reader(self.files), Readers(keeping.directory, self.files.disk)
+        self._lookups, self._times = Reader(self.files), dict[int, int]()
         self._retention = Retention(self.files, self._readers, keeping.keep_days, keeping.keep_bytes)
         self._lock, self._reading = asyncio.Lock(), asyncio.Lock()
         self.forced, self._noted = 0, False
@@ -133,6 +136,7 @@ class JournalOfServer:
         await self.settle(self._clock.now())
         await self.writer.stop(self._store)
         self._reader.close()
+        self._lookups.close()
 
     # For the store
 
@@ -170,6 +174,21 @@ class JournalOfServer:
     async def read(self, node: str, seq: int, most: int, queue: str | None = None) -> Chunk:
         async with self._reading:  # one thread at most, so that readers cannot keep the writer from one
             return await asyncio.to_thread(self._reader.read, node, seq, most, queue)
+
+    async def time_of(self, seq: int) -> int | None:
+        """Remembered, because a segment is unpacked for it, and the same number is asked for until a reader goes on."""
+        if seq not in self._times:
+            try:
+                async with self._reading:
+                    found = await asyncio.to_thread(self._lookups.read, self.node, seq, 1)
+                if not found.lines:
+                    return None
+                self._times[seq] = msgspec.json.decode(found.lines, type=Event).ts_ms
+            except (OSError, EOFError, zlib.error, ValueError):  # damaged: `penstock journal verify` tells
+                return None
+            if len(self._times) > TIMES_KEPT:
+                del self._times[next(iter(self._times))]
+        return self._times[seq]
 
     async def wait(self, seq: int, seconds: float) -> None:
         await self.writer.wait(seq, seconds)

@@ -32,7 +32,11 @@ class Cursor:
         line, self._pushed = self._pushed, b""
         if not line:
             place = self._file.tell() if self._growing else 0
-            line = self._file.readline()
+            try:
+                line = self._file.readline()
+            except Exception:  # damaged: nobody comes back to this cursor
+                self.close()
+                raise
             if not line.endswith(b"\n"):
                 if self._growing:
                     self._file.seek(place)
