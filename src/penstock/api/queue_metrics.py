@@ -4,6 +4,7 @@ An account sees its own queues, deleted ones too for as long as something is rem
 name another account, or all. Windows come by account, queue and time, so a page goes on where the last one ended.
 """
 
+import asyncio
 import base64
 import binascii
 import re
@@ -20,6 +21,8 @@ from penstock.core.queue import QueueKey
 from penstock.core.traffic import MINUTE_MS
 
 MOST_WINDOWS = 1000
+QUEUES_AT_ONCE = 20
+"""Are looked through before others have their turn: to unpack three hours of a queue takes a tenth of a millisecond."""
 LONGEST_PERIOD = 86_400
 EVERY_ACCOUNT = "*"
 ACCOUNT = re.compile(r"[0-9]{12}|\*")
@@ -43,7 +46,9 @@ async def get_queue_metrics(call: Call, request: penstock.GetQueueMetricsRequest
         raise invalid_value(most, "MaxResults", f"Must be between 1 and {MOST_WINDOWS}, if provided.")
     ask, traffic = _ask(call, request), call.site.store.traffic
     found: list[penstock.QueueMetricsWindow] = []
-    for queue in await _queues(call, request):
+    for number, queue in enumerate(await _queues(call, request)):
+        if number % QUEUES_AT_ONCE == 0:
+            await asyncio.sleep(0)
         if queue[1:] >= ask.after[:2]:
             found += _windows(call, queue, ask)
         if len(found) > most:
