@@ -14,7 +14,8 @@ from penstock.pipeline.checkpoint import Checkpoint
 from penstock.pipeline.jobs import land
 from penstock.pipeline.progress import Progress
 from penstock.pipeline.schemas import CORRUPT, EVENTS
-from penstock.pipeline.tables import ParquetTable, TableError, open_table
+from penstock.pipeline.stamps import TableError
+from penstock.pipeline.tables import ParquetTable, open_table
 
 from .journals import NODE, Journal, line
 

@@ -10,7 +10,8 @@ from pyspark.sql import DataFrame, SparkSession
 from penstock.pipeline import tables
 from penstock.pipeline.files import LocalFiles
 from penstock.pipeline.schemas import Schema, columns
-from penstock.pipeline.tables import Batch, ParquetTable, TableError, open_table
+from penstock.pipeline.stamps import TableError
+from penstock.pipeline.tables import Batch, ParquetTable, open_table
 
 THINGS = Schema("things", 1, columns("name string, size bigint"))
 MONDAY, TUESDAY = date(2026, 11, 16), date(2026, 11, 17)

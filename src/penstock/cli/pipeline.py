@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Any
 
 from penstock.cli.parser import CommandError, Parser
+from penstock.pipeline import formats
 from penstock.pipeline.ask import Ask
 from penstock.pipeline.catalogue import JOBS, SPARK, Option
 from penstock.pipeline.session import NotReady, session
@@ -61,7 +62,8 @@ def _kind(option: Option) -> Callable[[str], Any]:
 def run(arguments: argparse.Namespace) -> int:
     ask = asked(arguments)
     try:
-        spark = session(ask.job, arguments.master, arguments.remote, dict(arguments.conf))
+        settings = formats.settings(ask.format, ask.out, dict(arguments.conf))
+        spark = session(ask.job, arguments.master, arguments.remote, settings)
     except NotReady as error:
         raise CommandError(str(error)) from None
     job = import_module(f"penstock.pipeline.jobs.{ask.job}")
@@ -87,7 +89,7 @@ def asked(arguments: argparse.Namespace) -> Ask:
 def _told() -> Iterable[type[Exception]]:
     """What a job says to the person who started it."""
     from penstock.pipeline.events import JournalError
+    from penstock.pipeline.stamps import TableError
     from penstock.pipeline.streaming import JobFailed
-    from penstock.pipeline.tables import TableError
 
     return JournalError, JobFailed, TableError

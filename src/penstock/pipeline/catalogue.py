@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-FORMATS = ("parquet",)
+from penstock.pipeline.formats import FORMATS
 
 
 class Option(NamedTuple):

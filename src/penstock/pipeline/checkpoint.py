@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from penstock.pipeline.density import Covered
 from penstock.pipeline.files import Files, files
-from penstock.pipeline.tables import TableError
+from penstock.pipeline.stamps import TableError
 
 STAMP = "_penstock.json"
 COVERED = "_covered.json"

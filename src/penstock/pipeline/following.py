@@ -25,7 +25,8 @@ from penstock.pipeline.events import Segment
 from penstock.pipeline.progress import Progress, Step
 from penstock.pipeline.ranges import Range, joined, total
 from penstock.pipeline.schemas import CORRUPT
-from penstock.pipeline.tables import Batch, Table, TableError, open_table
+from penstock.pipeline.stamps import TableError
+from penstock.pipeline.tables import Batch, Table, open_table
 
 Write = Callable[[DataFrame, Batch], int | None]
 """Commits the events of a batch; the number of rows, or None if all of it had been committed before."""

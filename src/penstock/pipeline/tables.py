@@ -6,32 +6,29 @@ files that no manifest names: they are removed when the batch is written again, 
 see them. The manifest, not the folder, says what the table is.
 
 Small files are merged when a date has gathered enough of them; that is a commit like any other.
+
+Delta and Iceberg tables have such a log of their own: `lakes`.
 """
 
-import json
-import uuid
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
-from penstock.pipeline.files import Taken, files
+from penstock.pipeline.files import files
+from penstock.pipeline.formats import PARQUET
 from penstock.pipeline.manifest import Broken, Commit, Manifest, State
 from penstock.pipeline.schemas import PARTITION, Schema
+from penstock.pipeline.stamps import TableError, identity
 
-STAMP = "_table.json"
 STAGING = "_staging"
 MERGE_AT = 16
 """Small files of a date that are worth merging."""
 SMALL_BYTES = 32 << 20
 MERGED_BYTES = 128 << 20
-
-
-class TableError(Exception):
-    """The table is not what the job takes it for; the message is for the person who started the job."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +65,17 @@ class Table(Protocol):
         """The queries that have committed to it."""
 
 
-def open_table(spark: SparkSession, out: str, schema: Schema, form: str = "parquet") -> Table:
-    return ParquetTable(spark, f"{out.rstrip('/')}/{schema.name}", schema)
+def open_table(spark: SparkSession, out: str, schema: Schema, form: str = PARQUET) -> Table:
+    if form == PARQUET:
+        return ParquetTable(spark, f"{out.rstrip('/')}/{schema.name}", schema)
+    from penstock.pipeline.lakes import open_lake  # it knows tables, too
+
+    return open_lake(spark, out, schema, form)
+
+
+def in_order(rows: DataFrame, schema: Schema) -> DataFrame:
+    """The columns as the table has them."""
+    return rows.select(*(F.col(f"`{one.name}`").cast(one.dataType).alias(one.name) for one in schema.all))
 
 
 class ParquetTable:
@@ -78,37 +84,7 @@ class ParquetTable:
         self._spark = spark
         self._files = files(place, spark)
         self._manifest = Manifest(self._files)
-        self.id = self._identity()
-
-    def _identity(self) -> str:
-        stamp = self._stamp()
-        if stamp is None:
-            stranger = next((found.path for found in self._files.below() if found.path.endswith(".parquet")), None)
-            if stranger:
-                raise TableError(f"{self._files.url()} has files that no job of Penstock wrote ({stranger})")
-            made = {"name": self.schema.name, "version": self.schema.version, "id": uuid.uuid4().hex}
-            try:
-                self._files.create(STAMP, json.dumps(made).encode())
-            except Taken:  # another writer was quicker
-                return self._identity()
-            return str(made["id"])
-        if stamp["name"] != self.schema.name:
-            raise TableError(f"{self._files.url()} is a table {stamp['name']!r}, not {self.schema.name!r}")
-        if stamp["version"] > self.schema.version:
-            raise TableError(
-                f"{self._files.url()} has version {stamp['version']} of {self.schema.name!r} and this Penstock knows "
-                f"{self.schema.version}: it was written by a newer one"
-            )
-        if stamp["version"] < self.schema.version:
-            self._files.replace(STAMP, json.dumps({**stamp, "version": self.schema.version}).encode())
-        return str(stamp["id"])
-
-    def _stamp(self) -> Mapping[str, Any] | None:
-        content = self._files.read(STAMP)
-        try:
-            return None if content is None else json.loads(content)
-        except ValueError:
-            raise TableError(f"{self._files.url(STAMP)} is not the stamp of a table") from None
+        self.id = identity(self._files, schema)
 
     # Reading
 
@@ -167,9 +143,8 @@ class ParquetTable:
         return added, int(observation.get["rows"])
 
     def _counted(self, rows: DataFrame) -> tuple[DataFrame, Observation]:
-        columns = [F.col(f"`{column.name}`").cast(column.dataType).alias(column.name) for column in self.schema.all]
         observation = Observation()
-        return rows.select(*columns).observe(observation, F.count(F.lit(1)).alias("rows")), observation
+        return in_order(rows, self.schema).observe(observation, F.count(F.lit(1)).alias("rows")), observation
 
     def _clear(self, name: str) -> None:
         """Take away what an earlier try left."""
