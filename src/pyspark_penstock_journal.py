@@ -1,7 +1,5 @@
-"""Where Spark looks for the data source `penstock.journal`: a top-level module with this prefix and this class."""
+"""Where Spark looks for data sources: top-level modules named pyspark_*, with a class DefaultSource."""
 
-from penstock.pipeline.sources.journal import JournalSource
+from penstock.pipeline.sources.journal import JournalSource as DefaultSource
 
-
-class DefaultSource(JournalSource):
-    pass
+__all__ = ["DefaultSource"]

@@ -13,10 +13,6 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from botocore.auth import SigV4Auth
-from botocore.awsrequest import AWSRequest
-from botocore.session import get_session
-
 from penstock.pipeline.sources.journal.lines import Block
 from penstock.pipeline.sources.journal.plan import Gap, Piece, Segment
 
@@ -72,6 +68,10 @@ class Server:
         return reply.status, reply.read()
 
     def _signed(self, operation: str, body: bytes) -> dict[str, str]:
+        from botocore.auth import SigV4Auth  # not at the top: most programs read a folder and sign nothing
+        from botocore.awsrequest import AWSRequest
+        from botocore.session import get_session
+
         session = get_session()
         self._credentials = self._credentials or session.get_credentials()
         if self._credentials is None:
