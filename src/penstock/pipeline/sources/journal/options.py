@@ -83,6 +83,9 @@ OPTIONS: Mapping[str, Option] = {
     "path": Option(_text, "the journal's folder, or a URI of it"),
     "endpoint": Option(_url, "the address of a server, as https://queues.example.org:9324"),
     "region": Option(_text, "the region to sign for"),
+    "accessKey": Option(_text, "an access key, if not that of the AWS provider chain"),
+    "secretKey": Option(_text, "its secret key"),
+    "sessionToken": Option(_text, "its session token, if it has one"),
     "reader": Option(_text, "the name of a reader to register with the server"),
     "startingOffsets": Option(
         _offsets, 'earliest, latest, or the last number read of each node, as {"4f1c2a9be07d": 81234}'
@@ -131,6 +134,8 @@ class JournalOptions:
                 "penstock.journal reads a path or an endpoint; with both it needs the option reader too, and "
                 "then reads the path and commits to the endpoint"
             )
+        if (self.text("accessKey") is None) != (self.text("secretKey") is None):
+            raise Wrong("the options accessKey and secretKey of penstock.journal belong together: both, or neither")
         if reader and not endpoint:
             raise Wrong("penstock.journal needs the option endpoint with reader: the server keeps the readers")
 

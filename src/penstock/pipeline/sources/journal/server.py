@@ -1,13 +1,15 @@
 """The journal over HTTP, for readers without its disk: a few signed calls of the server's own operations.
 
-Credentials come from the AWS provider chain of the process that signs, driver or executor, so that those which expire
-are renewed where they are used.
+Credentials that are not given come from the AWS provider chain of the process that signs, driver or executor, so that
+those which expire are renewed where they are used.
 """
 
 import base64
 import datetime as dt
 import http.client
 import json
+import os
+import ssl
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -19,7 +21,16 @@ from penstock.pipeline.sources.journal.plan import Gap, Piece, Segment
 TRIES = 5
 FIRST_PAUSE_SECONDS = 0.2
 TIMEOUT_SECONDS = 60
+NO_CREDENTIALS = (
+    "there are no AWS credentials to sign with: give the options accessKey and secretKey, or set AWS_ACCESS_KEY_ID and "
+    "AWS_SECRET_ACCESS_KEY, or a profile, for the driver and for executors"
+)
 PASSING = {429, 500, 502, 503, 504}
+
+
+Keys = tuple[str | None, str | None, str | None]
+"""Access key, secret key and session token."""
+NO_KEYS: Keys = (None, None, None)
 
 
 class Refused(Exception):
@@ -33,8 +44,8 @@ class Refused(Exception):
 class Server:
     """Where the server is. What is open, and who signs, is each process's own and does not travel to executors."""
 
-    def __init__(self, endpoint: str, region: str | None) -> None:
-        self.endpoint, self.region = endpoint, region
+    def __init__(self, endpoint: str, region: str | None, keys: Keys = NO_KEYS) -> None:
+        self.endpoint, self.region, self._keys = endpoint, region, keys
         self._connection: Any = None
         self._credentials: Any = None
 
@@ -61,8 +72,7 @@ class Server:
     def _sent(self, operation: str, body: bytes) -> tuple[int, bytes]:
         address = urlsplit(self.endpoint)
         if self._connection is None:
-            kind = http.client.HTTPSConnection if address.scheme == "https" else http.client.HTTPConnection
-            self._connection = kind(str(address.hostname), address.port, timeout=TIMEOUT_SECONDS)
+            self._connection = _connection(str(address.hostname), address.port, address.scheme)
         self._connection.request("POST", f"{address.path}/", body, self._signed(operation, body))
         reply = self._connection.getresponse()
         return reply.status, reply.read()
@@ -73,18 +83,19 @@ class Server:
         from botocore.session import get_session
 
         session = get_session()
-        self._credentials = self._credentials or session.get_credentials()
+        self._credentials = self._credentials or self._given() or session.get_credentials()
         if self._credentials is None:
-            raise Refused(
-                "NoCredentials",
-                f"no AWS credentials to sign for {self.endpoint}: set AWS_ACCESS_KEY_ID and "
-                "AWS_SECRET_ACCESS_KEY, or a profile, on the driver and on executors",
-            )
+            raise Refused("NoCredentials", NO_CREDENTIALS)
         region = self.region or session.get_config_variable("region") or "us-east-1"
         headers = {"X-Amz-Target": f"Penstock.{operation}", "Content-Type": "application/x-amz-json-1.0"}
         request = AWSRequest("POST", f"{self.endpoint}/", headers, body)
         SigV4Auth(self._credentials, "sqs", region).add_auth(request)
         return dict(request.headers.items())
+
+    def _given(self) -> Any:
+        from botocore.credentials import Credentials
+
+        return Credentials(*self._keys) if self._keys[0] else None
 
     def segments(self) -> list[Segment]:
         """With the open end of the node that is written. That of another node is soon published, and read then."""
@@ -132,6 +143,13 @@ class Server:
             # A node whose last segment is deleted has nothing to keep for anyone. A reader can be unknown too.
             if f"no node {node}" not in str(refusal):
                 raise
+
+
+def _connection(host: str, port: int | None, scheme: str) -> http.client.HTTPConnection:
+    if scheme == "http":
+        return http.client.HTTPConnection(host, port, timeout=TIMEOUT_SECONDS)
+    trusted = ssl.create_default_context(cafile=os.environ.get("AWS_CA_BUNDLE"))
+    return http.client.HTTPSConnection(host, port, timeout=TIMEOUT_SECONDS, context=trusted)
 
 
 def _up_to(end: int, lines: bytes, first: int, following: int) -> bytes:

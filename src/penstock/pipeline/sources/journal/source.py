@@ -66,8 +66,7 @@ class Reading:
     @classmethod
     def of(cls, options: JournalOptions, schema: StructType, gaps: str) -> "Reading":
         path = options.text("path")
-        place = Files(path) if path else Server(str(options.text("endpoint")), options.text("region"))
-        return cls(options, chosen(schema), options.text("gaps") or gaps, place)
+        return cls(options, chosen(schema), options.text("gaps") or gaps, Files(path) if path else _server(options))
 
     def shares(self, segments: list[Segment], start: Mapping[str, int], end: Mapping[str, int]) -> list[Share]:
         conditions = [*self.options.asked, *self.filters]
@@ -196,24 +195,27 @@ class JournalStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return self._reading.batches(partition)
 
     def commit(self, end: Offset) -> None:
-        server, reader = self._keeper()
+        reader = self._reading.options.text("reader")
         for node, seq in end.items():
-            if server and reader and self._committed.get(node) != seq:
-                server.commit(reader, node, seq)
+            if reader and self._committed.get(node) != seq:
+                self._server.commit(reader, node, seq)
         self._committed = end
 
     def _register(self) -> None:
-        server, reader = self._keeper()
-        if server and reader and not self._registered:
-            server.register(reader)
+        reader = self._reading.options.text("reader")
+        if reader and not self._registered:
+            self._server.register(reader)
             self._registered = True
 
-    def _keeper(self) -> tuple[Server | None, str | None]:
-        options, place = self._reading.options, self._reading.place
-        reader, endpoint = options.text("reader"), options.text("endpoint")
-        if not reader or isinstance(place, Server):
-            return (place if isinstance(place, Server) else None), reader
-        return Server(str(endpoint), options.text("region")), reader
+    @property
+    def _server(self) -> Server:
+        place = self._reading.place
+        return place if isinstance(place, Server) else _server(self._reading.options)
+
+
+def _server(options: JournalOptions) -> Server:
+    keys = options.text("accessKey"), options.text("secretKey"), options.text("sessionToken")
+    return Server(str(options.text("endpoint")), options.text("region"), keys)
 
 
 def _known(start: Offset, segments: list[Segment]) -> Offset:
