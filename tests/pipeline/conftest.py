@@ -2,11 +2,13 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
 from penstock.pipeline import session
+from pipeline.journals import Journal
 
 SMALL = {
     "spark.ui.enabled": "false",
@@ -30,3 +32,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     started = session.session("tests", "local[2]", settings=settings)
     yield started
     started.stop()
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Journal:
+    return Journal(tmp_path / "journal")

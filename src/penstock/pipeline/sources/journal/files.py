@@ -37,6 +37,9 @@ class Files:
         except ValueError as reason:
             raise ValueError(f"penstock.journal cannot read the path {self.path}: {reason}") from None
 
+    def close(self) -> None:
+        """Files are open only while they are read."""
+
     def segments(self) -> list[Segment]:
         files, folder = self._opened()
         if files.get_file_info(folder).type != fs.FileType.Directory:
@@ -81,13 +84,24 @@ def _unpacked(stream: Any, name: str) -> Iterator[bytes]:
         while data:
             if unpacking.eof:  # files of several members, as `cat a.gz b.gz` makes them
                 unpacking = zlib.decompressobj(GZIP)
+            before = unpacking.copy()
             try:
                 yield unpacking.decompress(data, UNPACKED)
             except zlib.error as reason:
+                yield from _up_to_the_damage(before, data)
                 raise Damaged(f"the gzip file is damaged before byte {read} ({reason})") from None
             data = unpacking.unconsumed_tail or unpacking.unused_data
     if not unpacking.eof:
         raise Damaged(f"the gzip file is cut off at byte {read}")
+
+
+def _up_to_the_damage(unpacking: Any, data: bytes) -> Iterator[bytes]:
+    """The failed call kept what it had unpacked before it failed: byte by byte, only the last one fails."""
+    for place in range(len(data)):
+        try:
+            yield unpacking.decompress(data[place : place + 1])
+        except zlib.error:
+            return
 
 
 def _whole_lines(chunks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:

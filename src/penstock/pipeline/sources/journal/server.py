@@ -47,10 +47,15 @@ class Server:
     def __init__(self, endpoint: str, region: str | None, keys: Keys = NO_KEYS) -> None:
         self.endpoint, self.region, self._keys = endpoint, region, keys
         self._connection: Any = None
-        self._credentials: Any = None
+        self._signer: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_connection": None, "_credentials": None}
+        return self.__dict__ | {"_connection": None, "_signer": None}
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
     def call(self, operation: str, **request: Any) -> dict[str, Any]:
         body = json.dumps(request).encode()
@@ -60,7 +65,8 @@ class Server:
             try:
                 status, reply = self._sent(operation, body)
             except (OSError, http.client.HTTPException) as reason:
-                self._connection, told = None, str(reason) or type(reason).__name__
+                self.close()
+                told = str(reason) or type(reason).__name__
                 continue
             if status == 200:
                 return json.loads(reply)
@@ -78,24 +84,24 @@ class Server:
         return reply.status, reply.read()
 
     def _signed(self, operation: str, body: bytes) -> dict[str, str]:
-        from botocore.auth import SigV4Auth  # not at the top: most programs read a folder and sign nothing
-        from botocore.awsrequest import AWSRequest
+        from botocore.awsrequest import AWSRequest  # not at the top: most programs read a folder and sign nothing
+
+        self._signer = self._signer or self._new_signer()
+        headers = {"X-Amz-Target": f"Penstock.{operation}", "Content-Type": "application/x-amz-json-1.0"}
+        request = AWSRequest("POST", f"{self.endpoint}/", headers, body)
+        self._signer.add_auth(request)
+        return dict(request.headers.items())
+
+    def _new_signer(self) -> Any:
+        from botocore.auth import SigV4Auth
+        from botocore.credentials import Credentials
         from botocore.session import get_session
 
         session = get_session()
-        self._credentials = self._credentials or self._given() or session.get_credentials()
-        if self._credentials is None:
+        credentials = Credentials(*self._keys) if self._keys[0] else session.get_credentials()
+        if credentials is None:
             raise Refused("NoCredentials", NO_CREDENTIALS)
-        region = self.region or session.get_config_variable("region") or "us-east-1"
-        headers = {"X-Amz-Target": f"Penstock.{operation}", "Content-Type": "application/x-amz-json-1.0"}
-        request = AWSRequest("POST", f"{self.endpoint}/", headers, body)
-        SigV4Auth(self._credentials, "sqs", region).add_auth(request)
-        return dict(request.headers.items())
-
-    def _given(self) -> Any:
-        from botocore.credentials import Credentials
-
-        return Credentials(*self._keys) if self._keys[0] else None
+        return SigV4Auth(credentials, "sqs", self.region or session.get_config_variable("region") or "us-east-1")
 
     def segments(self) -> list[Segment]:
         """With the open end of the node that is written. That of another node is soon published, and read then."""

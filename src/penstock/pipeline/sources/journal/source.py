@@ -10,6 +10,7 @@ This file is what Spark calls. Where lines come from (`files`, `server`), what i
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,11 +80,12 @@ class Reading:
 
     def batches(self, share: InputPartition) -> Iterator[Any]:
         schema = arrow_schema(self.columns)
-        for part in share.parts if isinstance(share, Share) else ():
-            for table in self._tables(part):
-                wanted = passing(table, self.options.asked, self.filters)
-                if len(wanted):
-                    yield from wanted.select(self.columns).cast(schema).combine_chunks().to_batches()
+        with closing(self.place):
+            for part in share.parts if isinstance(share, Share) else ():
+                for table in self._tables(part):
+                    wanted = passing(table, self.options.asked, self.filters)
+                    if len(wanted):
+                        yield from wanted.select(self.columns).cast(schema).combine_chunks().to_batches()
 
     def _tables(self, part: Piece | Gap) -> Iterator[Any]:
         for found in [part] if isinstance(part, Gap) else self.place.read(part):
@@ -122,7 +124,8 @@ class JournalReader(DataSourceReader):
         return Pushing(self._reading)
 
     def partitions(self) -> Sequence[InputPartition]:
-        segments = self._reading.place.segments()
+        with closing(self._reading.place) as place:
+            segments = place.segments()
         start = self._reading.options.starting
         return self._reading.shares(
             segments, _known(start, segments) if isinstance(start, dict) else {}, plan.latest(segments)
@@ -153,6 +156,7 @@ class Pushing:
 class JournalStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
+        self._server = reading.place if isinstance(reading.place, Server) else _server(reading.options)
         self._target: Offset | None = None
         self._looked = 0.0
         self._registered = False
@@ -177,6 +181,7 @@ class JournalStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:  # noqa: N802
         self._register()
+        self.commit(start)  # Spark plans on from what is done, and would say so itself only with the batch after
         self._wait()
         segments = self._reading.place.segments()
         end = plan.latest(segments) if self._target is None else self._target
@@ -207,10 +212,9 @@ class JournalStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
             self._server.register(reader)
             self._registered = True
 
-    @property
-    def _server(self) -> Server:
-        place = self._reading.place
-        return place if isinstance(place, Server) else _server(self._reading.options)
+    def stop(self) -> None:
+        self._reading.place.close()
+        self._server.close()
 
 
 def _server(options: JournalOptions) -> Server:
