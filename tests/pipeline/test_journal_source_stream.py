@@ -123,6 +123,15 @@ def test_a_stream_begins_where_it_is_told_to(journal: Journal, starting: str, of
     assert stream_of(journal, startingOffsets=starting).initialOffset() == offset
 
 
+@pytest.mark.parametrize("starting", ["latest", '{"b": 2, "a": 2}'])
+def test_an_offset_without_news_is_the_same_text(journal: Journal, starting: str) -> None:
+    for node in "ba":
+        journal.publish(*of_node(node, 1, 2))
+    stream = stream_of(journal, startingOffsets=starting)
+    start = stream.initialOffset()
+    assert json.dumps(stream.latestOffset(start, ReadAllAvailable())) == json.dumps(start) == '{"a": 2, "b": 2}'
+
+
 def test_a_node_that_is_not_there_cannot_be_begun_at(journal: Journal) -> None:
     journal.publish(line(1))
     with pytest.raises(ValueError, match=f"startingOffsets names the node other; the journal has {NODE}"):

@@ -170,8 +170,10 @@ class JournalStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._register()
         segments, start = self._reading.place.segments(), self._reading.options.starting
         if isinstance(start, dict):
-            return _known(start, segments)
-        return plan.latest(segments) if start == "latest" else plan.earliest(segments)
+            offset = _known(start, segments)
+        else:
+            offset = plan.latest(segments) if start == "latest" else plan.earliest(segments)
+        return dict(sorted(offset.items()))  # Spark compares offsets as texts
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
         self._target = plan.latest(self._reading.place.segments())
