@@ -10,8 +10,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 from pyspark.sql.streaming import StreamingQuery
 
+from penstock.pipeline.schemas import JOURNAL
 from penstock.pipeline.sources.journal import JournalSource
-from penstock.pipeline.sources.journal.columns import COLUMNS, FIELDS
+from penstock.pipeline.sources.journal.columns import COLUMNS
 
 FORMAT = "penstock.journal"
 Row = dict[str, Any]
@@ -45,7 +46,7 @@ def rows_here(path: Path, *filters: Filter, **options: object) -> list[Row]:
 
 def events(found: list[Row]) -> list[Row]:
     """The fields that each line has, as it has them."""
-    return [{name: row[name] for name in FIELDS.names if row[name] is not None} for row in found]
+    return [{name: row[name] for name in JOURNAL.names if row[name] is not None} for row in found]
 
 
 def lines(folder: Path) -> list[Row]:

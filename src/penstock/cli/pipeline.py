@@ -89,7 +89,8 @@ def asked(arguments: argparse.Namespace) -> Ask:
 def _told() -> Iterable[type[Exception]]:
     """What a job says to the person who started it."""
     from penstock.pipeline.events import JournalError
+    from penstock.pipeline.sources.journal.server import Refused
     from penstock.pipeline.stamps import TableError
     from penstock.pipeline.streaming import JobFailed
 
-    return JournalError, JobFailed, TableError
+    return JournalError, JobFailed, Refused, TableError

@@ -11,7 +11,6 @@ Spark plans the same files for a batch that is tried again, so each step finds t
 """
 
 import time
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -21,9 +20,9 @@ from pyspark.sql import functions as F
 from penstock.pipeline import density, events, streaming
 from penstock.pipeline.ask import Ask
 from penstock.pipeline.checkpoint import Checkpoint, open_checkpoint
-from penstock.pipeline.events import Segment
+from penstock.pipeline.inputs import open_input
 from penstock.pipeline.progress import Progress, Step
-from penstock.pipeline.ranges import Range, joined, total
+from penstock.pipeline.ranges import total
 from penstock.pipeline.schemas import CORRUPT
 from penstock.pipeline.stamps import TableError
 from penstock.pipeline.tables import Batch, Table, open_table
@@ -53,10 +52,10 @@ def follow(spark: SparkSession, job: Job) -> int:
 class Follower:
     def __init__(self, spark: SparkSession, job: Job) -> None:
         self._spark, self._job, self._ask = spark, job, job.ask
-        self._journal = self._ask.journal_place or ""
         self._progress = Progress(self._ask.job)
         self._corrupt = open_table(spark, self._ask.out, CORRUPT)
         self._checkpoint = self._open()
+        self._input = open_input(spark, self._ask, self._checkpoint)
         self._found = 0
 
     def _open(self) -> Checkpoint:
@@ -71,17 +70,16 @@ class Follower:
         return opened
 
     def plan(self) -> str:
-        waiting = _waiting(self._checkpoint.covered(), self._listed())
+        waiting = self._input.waiting(self._checkpoint.covered())
         names = ", ".join(table.schema.name for table in self._job.tables)
         target = f"{names} in {self._ask.out} ({self._ask.format}), checkpoint {self._checkpoint.place}"
-        return f"{self._ask.job}: {waiting:,} events of {self._journal} → {target}"
+        return f"{self._ask.job}: {waiting:,} events of {self._input.name} → {target}"
 
     def run(self) -> None:
         for table in (*self._job.tables, self._corrupt):
             table.tidy(self._checkpoint.query)
-        lines = events.stream(self._spark, self._journal, self._ask.segments_at_once)
         pace = streaming.Pace(self._ask.once, self._ask.every)
-        streaming.run(lines, self._batch, self._checkpoint.place, pace)
+        streaming.run(self._input.stream(), self._batch, self._checkpoint.place, pace)
         took = self._progress.seconds
         self._progress.end(
             f"{self._ask.job}: {self._progress.rows:,} rows in {took:.1f} s"
@@ -96,16 +94,15 @@ class Follower:
         rows = self._job.write(self._chosen(counted), batch)
         if rows is None:
             counted.write.format("noop").mode("overwrite").save()  # committed before: only to know what was in it
-        before, listed = self._checkpoint.covered(number), self._listed()
-        findings, after = density.examine(lines, census, before, listed)
+        before = self._checkpoint.covered(number)
+        findings, after = self._input.examine(lines, census, before, number)
         if findings:
             self._corrupt.append(density.rows(self._spark, findings, self._ask.job), batch)
         self._checkpoint.cover(number, before, after)
+        self._input.acknowledge(after)
         self._found += len(findings)
-        done = sum(map(total, after.values()))
-        self._progress.show(
-            Step(number, rows or 0, time.monotonic() - began, done, _waiting(after, listed), self._found)
-        )
+        done, waiting = sum(map(total, after.values())), self._input.waiting(after)
+        self._progress.show(Step(number, rows or 0, time.monotonic() - began, done, waiting, self._found))
 
     def _chosen(self, lines: DataFrame) -> DataFrame:
         rows = events.readable(lines)
@@ -113,17 +110,3 @@ class Follower:
             if wanted:
                 rows = rows.where(F.col(column).isin(*wanted))
         return rows
-
-    def _listed(self) -> list[Segment]:
-        return events.segments(self._spark, self._journal)
-
-
-def _waiting(covered: density.Covered, listed: Sequence[Segment]) -> int:
-    """Events that are published and not read."""
-    published: defaultdict[str, list[Range]] = defaultdict(list)
-    for one in listed:
-        published[one.node].append((one.first, one.last))
-    return sum(
-        total(joined([*there, *covered.get(node, [])])) - total(covered.get(node, []))
-        for node, there in published.items()
-    )

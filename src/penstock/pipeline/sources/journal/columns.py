@@ -8,75 +8,21 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import ArrayType, MapType, StringType, StructType
+from pyspark.sql.types import StructType
+
+from penstock.pipeline.schemas import JOURNAL
 
 GAP = "_GAP"
 """The event of a row that stands for events that are missing: `seq` the first of them, `count` how many."""
 
-FIELDS = (
-    StructType()
-    .add("node", "string")
-    .add("seq", "long")
-    .add("ts_ms", "long")
-    .add("event", "string")
-    .add("region", "string")
-    .add("account", "string")
-    .add("queue", "string")
-    .add("message_id", "string")
-    .add("group", "string")
-    .add("type", "string")
-    .add("endpoint", "string")
-    .add("size", "long")
-    .add("receive_count", "integer")
-    .add("sent_ms", "long")
-    .add("first_receive_ms", "long")
-    .add("principal", "string")
-    .add("duration_ms", "long")
-    .add("reason", "string")
-    .add("trace", "string")
-    .add("count", "long")
-    .add("visible", "long")
-    .add("in_flight", "long")
-    .add("delayed", "long")
-    .add("successor", "string")
-    .add("attributes", MapType(StringType(), ArrayType(StringType())))
-    .add("body", "string")
-)
-"""What a line can have."""
-
 PLACE = StructType().add("file", "string").add("offset", "long")
 
 COLUMNS = (
-    StructType([*FIELDS.fields])
-    .add("extra", "string")
-    .add("date", "date")
-    .add("_corrupt", "string")
-    .add("_source", PLACE)
+    StructType([*JOURNAL]).add("extra", "string").add("date", "date").add("_corrupt", "string").add("_source", PLACE)
 )
 
 REQUIRED = ("node", "seq", "ts_ms", "event")
 """A line without one of these is no event, whatever else it says."""
-
-EVENTS = (
-    "SENT",
-    "DEDUPLICATED",
-    "RECEIVED",
-    "EMPTY_RECEIVE",
-    "DELETED",
-    "VISIBILITY_CHANGED",
-    "EXPIRED",
-    "DAMAGED",
-    "PURGED",
-    "DEAD_LETTERED",
-    "MOVED",
-    "REROUTED",
-    "QUEUE_CREATED",
-    "QUEUE_CHANGED",
-    "QUEUE_DELETED",
-    "DENIED",
-    "GAUGE",
-)
-"""Those that can be asked for by name; others are read all the same."""
 
 ARROW = to_arrow_schema(COLUMNS, timezone="UTC")
 

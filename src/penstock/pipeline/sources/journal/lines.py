@@ -13,10 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow.json import ParseOptions, ReadOptions, read_json
 
-from penstock.pipeline.sources.journal.columns import ARROW, FIELDS, REQUIRED
+from penstock.pipeline.schemas import JOURNAL
+from penstock.pipeline.sources.journal.columns import ARROW, REQUIRED
 
 PAIRS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.list_(pa.string()))]))
-KNOWN = pa.schema([(name, PAIRS if name == "attributes" else ARROW.field(name).type) for name in FIELDS.names])
+KNOWN = pa.schema([(name, PAIRS if name == "attributes" else ARROW.field(name).type) for name in JOURNAL.names])
 PARSING = ParseOptions(explicit_schema=KNOWN, unexpected_field_behavior="infer")
 
 ATTRIBUTES = ',"attributes":{'
@@ -78,7 +79,7 @@ def _read(lines: bytes) -> Any:
 
 
 def _events(block: Block, table: Any) -> Any:
-    columns = {name: table.column(name) for name in FIELDS.names}
+    columns = {name: table.column(name) for name in JOURNAL.names}
     columns["attributes"] = _maps(table.column("attributes"))
     columns["extra"] = _extra(table, block.lines)
     columns["date"] = pa.repeat(pa.scalar(block.date, ARROW.field("date").type), len(table))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from penstock.pipeline.sources.journal.columns import EVENTS
+from penstock.pipeline.schemas import KNOWN_EVENTS
 from penstock.pipeline.sources.journal.filters import Condition
 
 
@@ -43,7 +43,7 @@ def _list(text: str) -> tuple[str, ...]:
 
 def _events(text: str) -> tuple[str, ...]:
     names = _list(text)
-    if not set(names) <= set(EVENTS):
+    if not set(names) <= set(KNOWN_EVENTS):
         raise ValueError
     return names
 
@@ -97,7 +97,7 @@ OPTIONS: Mapping[str, Option] = {
     "to": Option(_time, "a time in ISO 8601, or epoch milliseconds"),
     "queue": Option(_list, "names of queues, with commas between"),
     "account": Option(_list, "accounts, with commas between"),
-    "events": Option(_events, f"some of {', '.join(EVENTS)}, with commas between"),
+    "events": Option(_events, f"some of {', '.join(KNOWN_EVENTS)}, with commas between"),
     "corrupt": _one_of("keep", "fail"),
     "gaps": _one_of("report", "fail"),
 }
