@@ -202,9 +202,9 @@ class Server:
     def _sweep_now(self) -> None:
         self.sweeper.expect(self.clock.now())
 
-    def _messages_due(self, queue_id: int, at: int) -> None:
+    def _messages_due(self, queue_id: int, at: int, messages: int) -> None:
         if at <= self.clock.now():
-            self.room.wake(queue_id)
+            self.room.wake(queue_id, messages)
         else:
             self.sweeper.expect(at)
 

@@ -123,7 +123,7 @@ async def test_a_moved_message_is_announced_to_its_new_queue(world: World, any_t
 async def test_everyone_who_subscribed_is_told(world: World) -> None:
     queue = await world.queue("orders")
     second: list[tuple[int, int]] = []
-    world.store.subscribe(lambda queue_id, at: second.append((queue_id, at)))
+    world.store.subscribe(lambda queue_id, at, messages: second.append((queue_id, at)))
     await queue.send("a")
     assert heard(queue)
     assert (queue.id, world.now) in second

@@ -45,7 +45,7 @@ class World:
         return self.clock.advance(seconds)
 
     def listen(self) -> None:
-        self.store.subscribe(lambda queue_id, at: self.heard.append((queue_id, at)))
+        self.store.subscribe(lambda queue_id, at, messages: self.heard.append((queue_id, at)))
 
     async def queue(self, name: str, **attributes: object) -> "Line":
         """A new queue; a name that ends in .fifo makes it a FIFO queue."""

@@ -87,9 +87,9 @@ class World:
         )
         store.subscribe(self._messages_due)
 
-    def _messages_due(self, queue_id: int, at: int) -> None:
+    def _messages_due(self, queue_id: int, at: int, messages: int) -> None:
         if at <= self.clock.now():
-            self.room.wake(queue_id)
+            self.room.wake(queue_id, messages)
 
     def client(self, protocol: str, key: str = ROOT, region: str = REGION, secret: str | None = None) -> Client:
         known = KEYS[key].secret if key in KEYS else ""

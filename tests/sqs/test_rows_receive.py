@@ -155,7 +155,7 @@ async def test_a_client_that_left_while_it_waited_consumes_nothing(world: World,
 async def test_the_message_a_leaving_client_was_woken_for_goes_to_the_next(world: World, client: Client) -> None:
     queue = await make(client, "orders")
     leaving, staying = [await world.park(queue.call("ReceiveMessage", **PARKED)) for _ in range(2)]
-    world.store.subscribe(lambda queue_id, at: leaving.cancel() and None)  # just after it was woken
+    world.store.subscribe(lambda queue_id, at, messages: leaving.cancel() and None)  # just after it was woken
     await queue.send("m")
     assert [m["Body"] for m in done(await soon(staying))["Messages"]] == ["m"]
     assert leaving.cancelled()

@@ -62,14 +62,13 @@ class WaitingRoom:
             self._parked[account] -= 1
             self._tidy(queue_id)
 
-    def wake(self, queue_id: int) -> None:
-        """There may be a message: let the first in line look."""
+    def wake(self, queue_id: int, messages: int = 1) -> None:
+        """There may be so many messages: let as many look, the first in line first."""
         self._signs[queue_id] = self._signs.get(queue_id, 0) + 1
         line = self._lines.get(queue_id)
-        while line:
+        while line and messages:
             _, waiter = heapq.heappop(line)
-            if _finish(waiter, True):
-                return
+            messages -= _finish(waiter, True)
 
     def wake_all(self, queue_id: int) -> None:
         """The queue is gone."""

@@ -98,8 +98,9 @@ class TooManyInFlight(Exception):
     """A standard queue is at its in-flight limit (a FIFO queue just hands out nothing)."""
 
 
-Listener = Callable[[int, int], None]
-"""`listener(queue_id, at)`: messages of that queue can be received from `at` on (maybe already)."""
+Listener = Callable[[int, int, int], None]
+"""`listener(queue_id, at, messages)`: that many messages of that queue, or more, can be received from `at` on (maybe
+already): as many receivers may find one each."""
 
 
 class Store(Protocol):

@@ -6,6 +6,7 @@ because no method awaits anything before its change is complete. `_commit` ends 
 counters notice.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import count
@@ -85,9 +86,9 @@ class MemoryStore:
         return self._in(self._ids[key], now) if key in self._ids else None
 
     def _tell(self, contents: Contents, times: Iterable[int]) -> None:
-        for at in sorted(set(times)):
+        for at, messages in sorted(Counter(times).items()):
             for listener in self._listeners:
-                listener(contents.queue.id, at)
+                listener(contents.queue.id, at, messages)
 
     def _tell_when_free(self, contents: Contents, hidden: Iterable[Stored]) -> None:
         """A hidden message comes back or expires, whichever is first: either way something can be received then."""

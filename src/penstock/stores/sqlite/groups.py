@@ -39,6 +39,12 @@ class Groups:
             ).get
         )
 
+    def joined(self, entry: Entry, group: int, messages: int, ready: bool, now: int) -> None:
+        """New messages in a group. A fair queue listens after each of them."""
+        each = messages if entry.fifo else 1
+        for _ in range(messages // each):
+            self.update(entry, group, now, messages=each, ready=each if ready else 0)
+
     def update(
         self,
         entry: Entry,

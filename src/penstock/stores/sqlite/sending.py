@@ -1,6 +1,12 @@
-"""Sending: a message gets a number, is looked up among recent ones if the queue deduplicates, and is shelved."""
+"""Sending: a message gets a number, is looked up among recent ones if the queue deduplicates, and is shelved.
 
+The messages of a batch are one statement, and those of a kind are counted together.
+"""
+
+from collections import defaultdict
 from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
 
 from penstock.core.message import NewMessage, Sent
 from penstock.core.outbox import Outbox
@@ -9,12 +15,14 @@ from penstock.stores.sqlite.cards import CARRIED_BYTES, Cards
 from penstock.stores.sqlite.catalogue import DELAYED, READY, Catalogue, Entry
 from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.packing import checksum, pack
-from penstock.stores.sqlite.shelves import Shelves
+from penstock.stores.sqlite.shelves import Shelves, Spot
 
-_INSERT = (
-    "INSERT INTO message (number, shelf, enqueued, state, place, due, grp, size, id, checksum, content)"
-    " VALUES (?,?,?,?,?,?,?,?,?,?,?)"
-)
+
+@cache
+def _insert(messages: int) -> str:
+    rows = ",".join(["(?,?,?,?,?,?,?,?,?,?,?)"] * messages)
+    columns = "number, shelf, enqueued, state, place, due, grp, size, id, checksum, content"
+    return f"INSERT INTO message ({columns}) VALUES {rows}"
 
 
 class Sending:
@@ -26,24 +34,40 @@ class Sending:
         self._outbox, self._number = outbox, number
 
     def send(self, queue_id: int, messages: Sequence[NewMessage], now: int, by: str) -> list[Sent]:
-        entry = self._catalogue.live(queue_id)
-        self._shelves.catch_up(now)
-        return [self._send(entry, message, now, by) for message in messages]
+        entry, shelves, outbox = self._catalogue.live(queue_id), self._shelves, self._outbox
+        shelves.catch_up(now)
+        sent: list[Sent] = []
+        values: list[Any] = []
+        arrived: dict[Spot, list[int]] = defaultdict(list)
+        for message in messages:
+            number, delay, sequence = self._number(), message.delay_seconds, None
+            if entry.fifo:
+                if earlier := self._earlier(entry, message, number, now):
+                    outbox.deduplicated(entry.queue, message, earlier.id, now, by)
+                    sent.append(earlier)
+                    continue
+                delay, sequence = None, number
+            if delay is None:
+                delay = entry.queue.delay_seconds
+            spot = self._spot(entry, message.group, now + delay * 1000 if delay else None, now)
+            values += self._row(entry, message, number, sequence, spot, now)
+            arrived[spot].append(message.size)
+            if outbox.on:
+                outbox.sent(entry.queue, message, delay * 1000, now, by)
+            sent.append(Sent(message.id, sequence))
+        if arrived:
+            self._db.execute(_insert(sum(map(len, arrived.values()))), values)
+        for spot, sizes in arrived.items():
+            shelves.came(entry, spot, sizes, now, now)
+        return sent
 
-    def _send(self, entry: Entry, message: NewMessage, now: int, by: str) -> Sent:
-        number, fifo, shelves = self._number(), entry.fifo, self._shelves
-        delay, sequence = message.delay_seconds, None
-        if fifo:
-            if earlier := self._earlier(entry, message, number, now):
-                self._outbox.deduplicated(entry.queue, message, earlier.id, now, by)
-                return earlier
-            delay, sequence = None, number
-        if delay is None:
-            delay = entry.queue.delay_seconds
-        due = now + delay * 1000 if delay else None
-        place = sequence if fifo else None if due else now
-        state = DELAYED if due else READY
-        group = shelves.groups.enter(entry, message.group, now) if message.group else 0
+    def _spot(self, entry: Entry, group: str | None, due: int | None, now: int) -> Spot:
+        return DELAYED if due else READY, self._shelves.groups.enter(entry, group, now) if group else 0, due
+
+    def _row(
+        self, entry: Entry, message: NewMessage, number: int, sequence: int | None, spot: Spot, now: int
+    ) -> tuple[Any, ...]:
+        state, group, due = spot
         identity = message.id.encode()
         content = pack(
             (message.body, message.sender, now, message.attributes, message.trace, message.group,
@@ -51,14 +75,8 @@ class Sending:
         )  # fmt: skip
         check = checksum(identity, content)
         carried = content if len(content) <= CARRIED_BYTES else self._cards.carried(number, content)
-        self._db.execute(
-            _INSERT,
-            (number, entry.shelf, now, state, place, due, group, message.size, identity, check, carried),
-        )
-        shelves.came(entry, state, message.size, now, group, due, now)
-        if self._outbox.on:
-            self._outbox.sent(entry.queue, message, delay * 1000, now, by)
-        return Sent(message.id, sequence)
+        place = sequence or (None if due else now)
+        return number, entry.shelf, now, state, place, due, group, message.size, identity, check, carried
 
     def _earlier(self, entry: Entry, message: NewMessage, number: int, now: int) -> Sent | None:
         """The message of which this one is a duplicate; otherwise remember this one."""

@@ -5,9 +5,9 @@ Each step takes the card of the message as it was.
 
 import asyncio
 import math
+from collections.abc import Callable, Sequence
 
 from penstock.core.outbox import Outbox
-from penstock.core.store import Listener
 from penstock.stores.sqlite.cards import COLUMNS, WITHOUT_CONTENT, Card
 from penstock.stores.sqlite.catalogue import DAMAGED, DELAYED, IN_FLIGHT, READY, Catalogue, Entry
 from penstock.stores.sqlite.database import Database
@@ -17,6 +17,9 @@ PROMOTED_AT_ONCE = 500
 EXPIRED_AT_ONCE = 1000
 LONGEST_DELAY_MS = 900_000
 
+Spot = tuple[int, int, int | None]
+"""Where on a shelf messages lie that can be counted together: their state, their group (or 0), when they are due."""
+
 _DELIVER = (
     "UPDATE message SET state=?, place=?, shown=?, due=?, receives=?, first_received=?, received=? WHERE number=?"
 )
@@ -24,7 +27,9 @@ _FIND = f"SELECT {COLUMNS} FROM message WHERE number=? AND shelf=?"
 
 
 class Shelves:
-    def __init__(self, db: Database, catalogue: Catalogue, groups: Groups, outbox: Outbox, notify: Listener) -> None:
+    def __init__(
+        self, db: Database, catalogue: Catalogue, groups: Groups, outbox: Outbox, notify: Callable[..., None]
+    ) -> None:
         self._db, self._catalogue, self.groups, self._outbox, self._notify = db, catalogue, groups, outbox, notify
         self.next_due: float = 0
         self.latest = 0
@@ -41,16 +46,18 @@ class Shelves:
 
     # Steps
 
-    def came(self, entry: Entry, state: int, size: int, enqueued: int, group: int, due: int | None, now: int) -> None:
-        """A message was put on a queue's shelf."""
-        entry.counts[state] += 1
-        entry.bytes += size
+    def came(self, entry: Entry, spot: Spot, sizes: Sequence[int], enqueued: int, now: int) -> None:
+        """Messages of these sizes were put on a queue's shelf."""
+        state, group, due = spot
+        number = len(sizes)
+        entry.counts[state] += number
+        entry.bytes += sum(sizes)
         self._catalogue.touch(entry)
         if enqueued < entry.oldest:
             entry.oldest = enqueued
         if group:
-            self.groups.update(entry, group, now, messages=1, ready=int(state == READY))
-        self._expect(entry, due, now)
+            self.groups.joined(entry, group, number, state == READY, now)
+        self._expect(entry, due, now, number)
 
     def left(self, entry: Entry, card: Card, now: int) -> None:
         """A message was taken off a queue's shelf, for another or for good."""
@@ -75,7 +82,7 @@ class Shelves:
             ),
         )  # fmt: skip
         self.left(entry, card, now)
-        self.came(target, moved.state, card.size, moved.enqueued, new_group, moved.due, now)
+        self.came(target, (moved.state, new_group, moved.due), [card.size], moved.enqueued, now)
 
     def remove(self, entry: Entry, card: Card, now: int) -> None:
         """A message's end: deleted or expired."""
@@ -192,11 +199,11 @@ class Shelves:
         """There is more than this call could deal with: tell a receiver, who may be about to wait."""
         asyncio.get_running_loop().call_later(0.01, self._notify, entry.id, now)
 
-    def _expect(self, entry: Entry, due: int | None, now: int) -> None:
-        """A message of this queue can be had when it is due, or now."""
+    def _expect(self, entry: Entry, due: int | None, now: int, messages: int = 1) -> None:
+        """Messages of this queue can be had when they are due, or now."""
         if due is not None and due < self.next_due:
             self.next_due = due
-        self._notify(entry.id, due or now)
+        self._notify(entry.id, due or now, messages)
 
     def _turn(self, entry: Entry, before: int, after: int) -> None:
         entry.counts[before] -= 1

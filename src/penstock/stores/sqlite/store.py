@@ -341,6 +341,6 @@ class SqliteStore:
         self._number += 1
         return self._number
 
-    def _notify(self, queue_id: int, at: int) -> None:
+    def _notify(self, queue_id: int, at: int, messages: int = 1) -> None:
         for listener in self._listeners:
-            listener(queue_id, at)
+            listener(queue_id, at, messages)
