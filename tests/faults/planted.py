@@ -69,7 +69,7 @@ BUGS = (
         ("stores/sqlite/shelves.py", "        new_group = self.groups.enter(target, group", BURIED_TWICE),
     )),
     Bug("a delete is not counted", MODEL, (
-        ("stores/sqlite/shelves.py", "entry.counts[card.state] -= 1\n        entry.bytes", "entry.bytes"),
+        ("stores/sqlite/shelves.py", "entry.counts[card.state] -= 1\n            entry.bytes", "entry.bytes"),
     )),
     Bug("a receive knows no retention", EDGES, (
         ("stores/sqlite/delivery.py", "if card.enqueued <= horizon:", "if False:"),

@@ -10,13 +10,16 @@ from typing import NamedTuple
 
 from penstock.core.outbox import Outbox
 from penstock.core.store import LONGEST_VISIBILITY_MS, Outcome
-from penstock.stores.sqlite.cards import WITHOUT_CONTENT, Card
+from penstock.stores.sqlite.cards import Card
 from penstock.stores.sqlite.catalogue import IN_FLIGHT, Catalogue, Entry
 from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.shelves import Shelves
 
 PEEKED = b"\0"
 """Behind what would be a claim: a message that was only looked at cannot be deleted or hidden."""
+
+NOTHING = 0, 0, 0, 0
+"""What a claim says that was none; no shelf and no message has the number 0."""
 
 _format = struct.Struct(">QQQI")
 
@@ -37,35 +40,35 @@ def claimed(shelf: int, card: Card, receives: int) -> bytes:
     return _format.pack(shelf, card.enqueued, card.number, receives)
 
 
-_HELD = f"SELECT {WITHOUT_CONTENT} FROM message WHERE number=? AND shelf=?"
-
-
 class Claims:
     def __init__(self, db: Database, catalogue: Catalogue, shelves: Shelves, outbox: Outbox) -> None:
         self._db, self._catalogue, self._shelves, self._outbox = db, catalogue, shelves, outbox
 
     def delete(self, queue_id: int, claims: Sequence[bytes], now: int, by: str) -> list[Outcome]:
-        entry = self._present(queue_id, now)
-        return [self._delete(entry, claim, now, by) for claim in claims]
+        entry, outbox = self._present(queue_id, now), self._outbox
+        known = [_format.unpack(raw) if len(raw) == _format.size else NOTHING for raw in claims]
+        held = self._shelves.held(entry, [number for shelf, _, number, _ in known if shelf == entry.shelf])
+        outcomes, deleted = [], []
+        for _, _, number, receives in known:
+            card = held.get(number)
+            outcomes.append(outcome := self._deleting(entry, card, receives, now))
+            if card and outcome is Outcome.DONE:
+                deleted.append(held.pop(number))
+        if deleted:
+            self._shelves.remove(entry, deleted, now)
+        if outbox.on:
+            for card in deleted:
+                received = card.enqueued if card.received is None else card.received
+                outbox.deleted(entry.queue, card.message_id, card.receives, received, now, by)
+        return outcomes
 
-    def _delete(self, entry: Entry, raw: bytes, now: int, by: str) -> Outcome:
-        if len(raw) != _format.size:
+    def _deleting(self, entry: Entry, card: Card | None, receives: int, now: int) -> Outcome:
+        if card is None:
             return Outcome.GONE
-        shelf, _, number, receives = _format.unpack(raw)
-        row = self._db.execute(_HELD, (number, shelf)).get if shelf == entry.shelf else None
-        if row is None:
-            return Outcome.GONE
-        card = Card(*row)
         current = card.receives == receives
         if entry.fifo and (not current or (card.due or 0) <= now):
             return Outcome.EXPIRED
-        if not current:
-            return Outcome.SUPERSEDED
-        self._shelves.remove(entry, card, now)
-        if self._outbox.on:
-            received = card.enqueued if card.received is None else card.received
-            self._outbox.deleted(entry.queue, card.message_id, card.receives, received, now, by)
-        return Outcome.DONE
+        return Outcome.DONE if current else Outcome.SUPERSEDED
 
     def change_visibility(
         self, queue_id: int, changes: Sequence[tuple[bytes, int]], now: int, by: str

@@ -107,10 +107,11 @@ class Delivery:
             message.first_received = card.first_received or now
             message.claim = claimed(entry.shelf, card, receives)
             messages.append(message)
-            self._shelves.deliver(entry, card, due, now)
             if self._outbox.on:
                 self._outbox.received(entry.queue, message, card.size, card.enqueued, now, by)
             delivered.append(card)
+        if delivered:
+            self._shelves.deliver(entry, delivered, due, now)
         if entry.groups:
             for group, number in Counter(card.group for card in delivered if card.group).items():
                 hidden = number if due else 0

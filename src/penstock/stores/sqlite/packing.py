@@ -20,10 +20,20 @@ def packed(message: Message) -> bytes:
     )  # fmt: skip
 
 
+class _Unpacked(Message, array_like=True):
+    """A message straight from its content; what is not in a content keeps its default."""
+
+    attributes: Any = msgspec.field(default_factory=dict)
+
+
+_unpack = msgspec.msgpack.Decoder(_Unpacked).decode
+
+
 def unpacked(content: bytes) -> Message:
-    body, sender, sent, attributes, *rest = _decode(content)
-    named = {name: Attribute(*pair) for name, pair in attributes.items()} if attributes else {}
-    return Message(body, sender, sent, named, *rest)
+    message = _unpack(content)
+    if message.attributes:
+        message.attributes = {name: Attribute(*pair) for name, pair in message.attributes.items()}
+    return message
 
 
 def checksum(identity: bytes, content: bytes) -> int:

@@ -5,7 +5,9 @@ Each step takes the card of the message as it was.
 
 import asyncio
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from penstock.core.outbox import Outbox
 from penstock.stores.sqlite.cards import COLUMNS, WITHOUT_CONTENT, Card
@@ -20,10 +22,27 @@ LONGEST_DELAY_MS = 900_000
 Spot = tuple[int, int, int | None]
 """Where on a shelf messages lie that can be counted together: their state, their group (or 0), when they are due."""
 
-_DELIVER = (
-    "UPDATE message SET state=?, place=?, shown=?, due=?, receives=?, first_received=?, received=? WHERE number=?"
-)
 _FIND = f"SELECT {COLUMNS} FROM message WHERE number=? AND shelf=?"
+
+
+@cache
+def _held(messages: int) -> str:
+    """`+shelf`: rows are found by their numbers, not by an index on the shelf."""
+    return f"SELECT {WITHOUT_CONTENT} FROM message WHERE number IN ({','.join('?' * messages)}) AND +shelf=?"
+
+
+@cache
+def _delete(messages: int) -> str:
+    return f"DELETE FROM message WHERE number IN ({','.join('?' * messages)})"
+
+
+@cache
+def _deliver(column: str, messages: int) -> str:
+    """On a standard queue a message leaves its place in line, on a FIFO queue it keeps it."""
+    return (
+        f"UPDATE message SET state=?, {column}=?, due=?, receives=receives+1, received=?,"
+        f" first_received=coalesce(first_received, ?) WHERE number IN ({','.join('?' * messages)})"
+    )
 
 
 class Shelves:
@@ -37,6 +56,13 @@ class Shelves:
     def find(self, entry: Entry, number: int) -> Card | None:
         row = self._db.execute(_FIND, (number, entry.shelf)).get
         return Card(*row) if row else None
+
+    def held(self, entry: Entry, numbers: Sequence[int]) -> dict[int, Card]:
+        """The messages with these numbers that the queue has, without their contents."""
+        if not numbers:
+            return {}
+        rows = self._db.execute(_held(len(numbers)), (*numbers, entry.shelf))
+        return {row[0]: Card._make(row) for row in rows}
 
     def oldest(self, entry: Entry) -> int | None:
         found: int | None = self._db.execute(
@@ -59,16 +85,19 @@ class Shelves:
             self.groups.joined(entry, group, number, state == READY, now)
         self._expect(entry, due, now, number)
 
-    def left(self, entry: Entry, card: Card, now: int) -> None:
-        """A message was taken off a queue's shelf, for another or for good."""
-        entry.counts[card.state] -= 1
-        entry.bytes -= card.size
+    def left(self, entry: Entry, cards: Sequence[Card], now: int) -> None:
+        """Messages were taken off a queue's shelf, for another or for good."""
+        for card in cards:
+            entry.counts[card.state] -= 1
+            entry.bytes -= card.size
         self._catalogue.touch(entry)
-        if card.group:
-            ready, in_flight = -(card.state == READY), -(card.state == IN_FLIGHT)
-            self.groups.update(entry, card.group, now, messages=-1, ready=ready, in_flight=in_flight)
+        if entry.groups:
+            grouped = Counter((card.group, card.state) for card in cards if card.group)
+            for (group, state), number in grouped.items():
+                ready, in_flight = -number * (state == READY), -number * (state == IN_FLIGHT)
+                self.groups.update(entry, group, now, messages=-number, ready=ready, in_flight=in_flight)
             if entry.fifo:
-                self._notify(entry.id, now)
+                self._notify(entry.id, now, len(cards))
 
     def transfer(self, entry: Entry, card: Card, target: Entry, moved: Card, group: str | None, now: int) -> None:
         """A message goes from one queue's shelf to another's, where it is as `moved` says."""
@@ -81,17 +110,22 @@ class Shelves:
                 moved.first_received, card.number,
             ),
         )  # fmt: skip
-        self.left(entry, card, now)
+        self.left(entry, [card], now)
         self.came(target, (moved.state, new_group, moved.due), [card.size], moved.enqueued, now)
 
-    def remove(self, entry: Entry, card: Card, now: int) -> None:
-        """A message's end: deleted or expired."""
-        self._db.execute("DELETE FROM message WHERE number=?", (card.number,))
-        if card.content is None:
-            self._db.execute("DELETE FROM bulk WHERE number=?", (card.number,))
-        if entry.groups and card.state == IN_FLIGHT:
-            self.groups.note_work(entry, card.group, card.received, now)
-        self.left(entry, card, now)
+    def remove(self, entry: Entry, cards: Sequence[Card], now: int) -> None:
+        """Messages' end: deleted or expired. On a fair queue each of them may change who is noisy."""
+        self._db.execute(_delete(len(cards)), [card.number for card in cards])
+        for card in cards:
+            if card.content is None:
+                self._db.execute("DELETE FROM bulk WHERE number=?", (card.number,))
+        if entry.fifo or not entry.groups:
+            return self.left(entry, cards, now)
+        for card in cards:
+            if card.state == IN_FLIGHT:
+                self.groups.note_work(entry, card.group, card.received, now)
+            self.left(entry, [card], now)
+        return None
 
     def show(self, entry: Entry, card: Card, since: int) -> None:
         """Hidden → ready, visible since the given time."""
@@ -122,24 +156,18 @@ class Shelves:
             self.groups.update(entry, card.group, now, ready=-1)
         self._notify(entry.id, now)
 
-    def deliver(self, entry: Entry, card: Card, due: int | None, now: int) -> None:
-        """Ready → in flight, or ready still and at the back if it is not to be hidden. The caller tells the group."""
-        if entry.fifo:
-            place, shown = card.place, now
-        else:
-            place, shown = None if due else now, None
+    def deliver(self, entry: Entry, cards: Sequence[Card], due: int | None, now: int) -> None:
+        """Ready → in flight, or ready still and at the back if they stay visible. The caller tells the groups."""
+        column, since = ("shown", now) if entry.fifo else ("place", None if due else now)
         self._db.execute(
-            _DELIVER,
-            (
-                IN_FLIGHT if due else READY, place, shown, due, card.receives + 1, card.first_received or now, now,
-                card.number,
-            ),
-        )  # fmt: skip
+            _deliver(column, len(cards)),
+            (IN_FLIGHT if due else READY, since, due, now, now, *[card.number for card in cards]),
+        )
         if due is None:
             self._catalogue.touch(entry)
-            self._notify(entry.id, now)
+            self._notify(entry.id, now, len(cards))
         else:
-            self._turn(entry, READY, IN_FLIGHT)
+            self._turn(entry, READY, IN_FLIGHT, len(cards))
             if due < self.next_due:
                 self._expect(entry, due, now)
 
@@ -176,7 +204,7 @@ class Shelves:
         ).fetchall()
         for row in rows:
             card = Card(*row)
-            self.remove(entry, card, now)
+            self.remove(entry, [card], now)
             if card.state != DAMAGED:
                 self._outbox.expired(entry.queue, card.message_id, card.receives, card.enqueued, now)
         oldest = self.oldest(entry)
@@ -205,7 +233,7 @@ class Shelves:
             self.next_due = due
         self._notify(entry.id, due or now, messages)
 
-    def _turn(self, entry: Entry, before: int, after: int) -> None:
-        entry.counts[before] -= 1
-        entry.counts[after] += 1
+    def _turn(self, entry: Entry, before: int, after: int, messages: int = 1) -> None:
+        entry.counts[before] -= messages
+        entry.counts[after] += messages
         self._catalogue.touch(entry)
