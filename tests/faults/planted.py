@@ -95,7 +95,7 @@ BUGS = (
         ("api/sqs/batch.py", "zip(prepared, results, strict=True)", "zip(prepared, results[::-1], strict=True)"),
     )),
     Bug("a tampered handle is taken", KILL, (
-        ("core/handle.py", " or not hmac.compare_digest(digest, _digest(key, sealed))", ""),
+        ("core/handle.py", " and hmac.compare_digest(digest, self._digest(claim))", ""),
     )),
 )  # fmt: skip
 

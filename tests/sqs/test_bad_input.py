@@ -135,6 +135,7 @@ REPEATED = [
     f'"QueueUrl":"http://{HOST}/{ACCOUNT}/other"',
     '"DelaySeconds":0,"DelaySeconds":1',
     '"MessageAttributes":{},"MessageAttributes":{}',
+    '"DelaySeconds"\r:0,"DelaySeconds"\t \n:1',
     '"MessageAttributes":{"k":{"DataType":"String","DataType":"Number","StringValue":"1"}}',
     '"MessageAttributes":{"k":{"DataType":"String","StringValue":"1"},"k":{"DataType":"String","StringValue":"2"}}',
 ]

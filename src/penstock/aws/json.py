@@ -17,6 +17,7 @@ from penstock.core.errors import ServiceError, missing_parameter
 
 HEADERS = b"content-type: application/x-amz-json-1.0\r\nx-amzn-requestid: %b\r\n"
 
+_BEFORE_COLON = frozenset((b'"', b" ", b"\t", b"\n", b"\r"))
 _encode = msgspec.json.Encoder().encode
 _MISSING = re.compile(r"missing required field `(\w+)`(?: - at `\$\.(\w+)\[(\d+)\]`)?")
 _MISTYPED = re.compile(r"Expected `([^`]+)`, got `([^`]+)`(?: - at `\$\.?([^`]*)`)?")
@@ -41,7 +42,7 @@ def decode(service: Service, operation: Operation, body: bytes) -> Any:
         raise _malformed() from None
     # A key is a name in quotes and then a colon, maybe after blanks. Where the bytes hold no more of them than the keys
     # that must be there, or that were decoded, none was swallowed: a cheap look that is never wrong when it says so.
-    keys = body.count(b'":') + body.count(b'" :') + body.count(b'"\n') + body.count(b'"\t')
+    keys = len([before for before in body.split(b":") if before[-1:] in _BEFORE_COLON])
     if keys > operation.fewest_keys(request) and keys > _keys(request):
         _refuse_repeats(body)
     return request

@@ -7,6 +7,7 @@ paid back slowly, at most one millisecond for each thousand that pass.
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 
@@ -20,9 +21,8 @@ class Clock(Protocol):
         ...
 
 
-def _steady() -> int:
-    """Never steps, and goes on while the machine sleeps where the system has such a clock."""
-    return time.clock_gettime_ns(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+_steady = partial(time.clock_gettime_ns, getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+"""Never steps, and goes on while the machine sleeps where the system has such a clock."""
 
 
 class AnchoredClock:

@@ -1,6 +1,7 @@
 """What a queue, a batch entry, a label or a message group may be called, and what Amazon says when it may not."""
 
 import re
+from collections.abc import Sequence
 
 from penstock.core.errors import ServiceError, invalid_parameter, invalid_value
 from penstock.core.limits import Limits
@@ -26,14 +27,19 @@ def check_queue_name(name: str, fifo: bool, limits: Limits) -> None:
     )
 
 
-def check_batch_id(entry_id: str, limits: Limits) -> None:
+def check_batch_ids(ids: Sequence[str], limits: Limits) -> None:
     longest = limits.max_batch_id_length
-    if not (_WORD.fullmatch(entry_id) and len(entry_id) <= longest):
-        raise ServiceError(
-            "InvalidBatchEntryId",
-            "A batch entry id can only contain alphanumeric characters, hyphens and underscores. "
-            f"It can be at most {longest} letters long.",
-        )
+    seen: set[str] = set()
+    for entry_id in ids:
+        if not (_WORD.fullmatch(entry_id) and len(entry_id) <= longest):
+            raise ServiceError(
+                "InvalidBatchEntryId",
+                "A batch entry id can only contain alphanumeric characters, hyphens and underscores. "
+                f"It can be at most {longest} letters long.",
+            )
+        if entry_id in seen:
+            raise ServiceError("BatchEntryIdsNotDistinct", f"Id {entry_id} repeated.")
+        seen.add(entry_id)
 
 
 def check_label(label: str, limits: Limits) -> None:

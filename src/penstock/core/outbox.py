@@ -5,6 +5,8 @@ here and nowhere else. A store commits the lines together with the changes: so t
 no event without its change. It refuses to know files, and what a commit is.
 """
 
+from collections.abc import Iterable
+
 import msgspec
 
 from penstock.core import journal
@@ -14,6 +16,11 @@ from penstock.core.queue import Counts, Queue
 
 TYPE, ENDPOINT = "bus.type", "bus.endpoint"
 """The String attributes that say of what type a message is, and for which endpoint."""
+
+Delivered = tuple[Message, int, int]
+"""A message as it is handed out (this delivery is counted in it), its size, and when it came into its queue."""
+Deleted = tuple[str, int, int]
+"""The id of a message, how often it was received, and when for the last time."""
 
 _encode_lines = msgspec.json.Encoder().encode_lines
 
@@ -93,35 +100,38 @@ class Outbox:
                       endpoint=endpoint, size=new.size, principal=by or None, trace=new.trace)  # fmt: skip
 
     def received(
-        self, queue: Queue, message: Message, size: int, enqueued: int, now: int, by: str, reason: str | None = None
+        self, queue: Queue, deliveries: Iterable[Delivered], now: int, by: str, reason: str | None = None
     ) -> None:
-        """`message` as it is handed out: this delivery is counted in it."""
         if not self.level_of(queue):
             return
-        self.seq += 1
-        region, account, name = queue.key
-        attributes = message.attributes
-        self._events.append(
-            Event(
-                self._node, self.seq, now, "RECEIVED", region, account, name, message.id, message.group,
-                _text(attributes, TYPE) if attributes else None, _text(attributes, ENDPOINT) if attributes else None,
-                size, message.receive_count, message.sent, message.first_received, by or None, now - enqueued,
-                reason, message.trace,
-            )
-        )  # fmt: skip
+        (region, account, name), node, events, seq = queue.key, self._node, self._events, self.seq
+        for message, size, enqueued in deliveries:
+            seq += 1
+            attributes = message.attributes
+            events.append(
+                Event(
+                    node, seq, now, "RECEIVED", region, account, name, message.id, message.group,
+                    _text(attributes, TYPE) if attributes else None,
+                    _text(attributes, ENDPOINT) if attributes else None,
+                    size, message.receive_count, message.sent, message.first_received, by or None, now - enqueued,
+                    reason, message.trace,
+                )
+            )  # fmt: skip
+        self.seq = seq
 
-    def deleted(self, queue: Queue, message_id: str, receive_count: int, received: int, now: int, by: str) -> None:
-        """`received` is when the message was last handed out."""
+    def deleted(self, queue: Queue, deletions: Iterable[Deleted], now: int, by: str) -> None:
         if not self.level_of(queue):
             return
-        self.seq += 1
-        region, account, name = queue.key
-        self._events.append(
-            Event(
-                self._node, self.seq, now, "DELETED", region, account, name, message_id, None, None, None, None,
-                receive_count, None, None, by or None, now - received,
-            )
-        )  # fmt: skip
+        (region, account, name), node, events, seq = queue.key, self._node, self._events, self.seq
+        for message_id, receive_count, received in deletions:
+            seq += 1
+            events.append(
+                Event(
+                    node, seq, now, "DELETED", region, account, name, message_id, None, None, None, None,
+                    receive_count, None, None, by or None, now - received,
+                )
+            )  # fmt: skip
+        self.seq = seq
 
     def visibility_changed(
         self, queue: Queue, message_id: str, receive_count: int, seconds: int, now: int, by: str

@@ -7,7 +7,7 @@ from penstock.aws import sqs
 from penstock.aws.errors import ERRORS
 from penstock.core.errors import ServiceError
 from penstock.core.limits import Limits
-from penstock.core.naming import check_batch_id
+from penstock.core.naming import check_batch_ids
 
 
 class _HasId(Protocol):
@@ -32,12 +32,7 @@ class Entries(Generic[E]):
                 "TooManyEntriesInBatchRequest",
                 f"Maximum number of entries per request are {most}. You have sent {len(entries)}.",
             )
-        seen: set[str] = set()
-        for entry in entries:
-            check_batch_id(entry.Id, limits)
-            if entry.Id in seen:
-                raise ServiceError("BatchEntryIdsNotDistinct", f"Id {entry.Id} repeated.")
-            seen.add(entry.Id)
+        check_batch_ids([entry.Id for entry in entries], limits)
         self.entries = entries
 
 
@@ -48,20 +43,22 @@ async def run_batch(
     answer: Callable[[str, D], R],
 ) -> tuple[list[R] | None, list[sqs.BatchResultErrorEntry] | None]:
     """Prepare each entry, carry out those that are in order as one change, and sort the results."""
-    prepared: list[tuple[E, P]] = []
+    prepared: list[str] = []
+    work: list[P] = []
     failed: list[sqs.BatchResultErrorEntry] = []
     for entry in batch.entries:
         try:
-            prepared.append((entry, prepare(entry)))
+            work.append(prepare(entry))
+            prepared.append(entry.Id)
         except ServiceError as error:
             failed.append(failure(entry.Id, error))
-    results = await carry_out([work for _, work in prepared]) if prepared else []
+    results = await carry_out(work) if work else []
     successful: list[R] = []
-    for (entry, _), done in zip(prepared, results, strict=True):
+    for entry_id, done in zip(prepared, results, strict=True):
         if isinstance(done, ServiceError):
-            failed.append(failure(entry.Id, done))
+            failed.append(failure(entry_id, done))
         else:
-            successful.append(answer(entry.Id, done))
+            successful.append(answer(entry_id, done))
     return successful or None, failed or None
 
 

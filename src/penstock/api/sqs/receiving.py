@@ -8,7 +8,7 @@ from penstock.api.sqs.sending import sequence_number
 from penstock.aws import sqs
 from penstock.core import content, naming
 from penstock.core.errors import QueueGone, ServiceError, invalid_value, no_such_queue
-from penstock.core.handle import seal
+from penstock.core.handle import Seal, seal_of
 from penstock.core.message import Message
 from penstock.core.queue import Queue
 from penstock.core.store import Receive, TooManyInFlight
@@ -29,8 +29,8 @@ async def receive_message(call: Call, request: sqs.ReceiveMessageRequest) -> sqs
         note_empty_receive(call, queue, begun)
         return sqs.ReceiveMessageResult()
     wanted = {*(request.AttributeNames or ()), *(request.MessageSystemAttributeNames or ())}
-    names, key = request.MessageAttributeNames or (), call.site.handle_key
-    return sqs.ReceiveMessageResult(Messages=[_shown(key, queue, message, wanted, names) for message in messages])
+    names, seal = request.MessageAttributeNames or (), seal_of(call.site.handle_key, queue.id)
+    return sqs.ReceiveMessageResult(Messages=[_shown(seal, message, wanted, names) for message in messages])
 
 
 async def _receive(call: Call, queue: Queue, request: sqs.ReceiveMessageRequest, wait: int) -> Sequence[Message]:
@@ -90,17 +90,15 @@ def _ask(call: Call, queue: Queue, request: sqs.ReceiveMessageRequest) -> Receiv
     )
 
 
-def _shown(key: bytes, queue: Queue, message: Message, wanted: set[str], names: Sequence[str]) -> sqs.Message:
-    attributes = content.chosen(message.attributes, names) if names else {}
-    return sqs.Message(
-        MessageId=message.id,
-        ReceiptHandle=seal(key, queue.id, message.claim),
-        MD5OfBody=content.md5_of_body(message.body),
-        Body=message.body,
-        Attributes=system_attributes(message, wanted) if wanted else None,
-        MD5OfMessageAttributes=content.md5_of_attributes(attributes) if attributes else None,
-        MessageAttributes={name: attribute_value(*value) for name, value in attributes.items()} or None,
-    )
+def _shown(seal: Seal, message: Message, wanted: set[str], names: Sequence[str]) -> sqs.Message:
+    body, handle = message.body, seal.seal(message.claim)
+    shown = sqs.Message(MessageId=message.id, ReceiptHandle=handle, MD5OfBody=content.md5_of_body(body), Body=body)
+    if wanted:
+        shown.Attributes = system_attributes(message, wanted)
+    if names and (attributes := content.chosen(message.attributes, names)):
+        shown.MD5OfMessageAttributes = content.md5_of_attributes(attributes)
+        shown.MessageAttributes = {name: attribute_value(*value) for name, value in attributes.items()}
+    return shown
 
 
 def attribute_value(data_type: str, value: str | bytes) -> sqs.MessageAttributeValue:

@@ -5,7 +5,7 @@ from penstock.api.sqs.batch import Entries, run_batch
 from penstock.api.sqs.receiving import check_visibility
 from penstock.aws import sqs
 from penstock.core.errors import ServiceError, invalid_value, missing_parameter
-from penstock.core.handle import unseal
+from penstock.core.handle import seal_of
 from penstock.core.queue import Queue
 from penstock.core.store import Outcome
 
@@ -31,7 +31,10 @@ async def delete_message_batch(call: Call, request: sqs.DeleteMessageBatchReques
         outcomes = await call.site.store.delete(
             queue.id, [claim for _, claim in work], call.now(), by=call.principal.arn
         )
-        return [_deleting(outcome, handle) for (handle, _), outcome in zip(work, outcomes, strict=True)]
+        return [
+            None if outcome is Outcome.DONE else _deleting(outcome, handle)
+            for (handle, _), outcome in zip(work, outcomes, strict=True)
+        ]
 
     def answer(entry_id: str, done: None) -> sqs.DeleteMessageBatchResultEntry:
         return sqs.DeleteMessageBatchResultEntry(Id=entry_id)
@@ -81,7 +84,7 @@ async def change_message_visibility_batch(
 def _claim(call: Call, queue: Queue, handle: str) -> bytes:
     if not handle:
         raise missing_parameter("ReceiptHandle")
-    return unseal(call.site.handle_key, queue.id, handle)
+    return seal_of(call.site.handle_key, queue.id).unseal(handle)
 
 
 def _deleting(outcome: Outcome, handle: str) -> ServiceError | None:

@@ -249,8 +249,8 @@ class MemoryStore:
             if attempt_id:
                 contents.attempts[attempt_id] = now, [stored.claim for stored in taken]
         self._tell_when_free(contents, taken)
-        for stored in taken:
-            self._outbox.received(contents.queue, stored.message, stored.size, stored.enqueued, now, by, repeated)
+        told = [(stored.message, stored.size, stored.enqueued) for stored in taken]
+        self._outbox.received(contents.queue, told, now, by, repeated)
         self.traffic.received(contents.queue.key, len(taken), now)
         self._commit()
         return [stored.delivered() for stored in taken]
@@ -300,7 +300,7 @@ class MemoryStore:
         stored, outcome = contents.delete(claim, now)
         if stored and outcome is Outcome.DONE:
             count, received = stored.message.receive_count, stored.received or stored.enqueued
-            self._outbox.deleted(contents.queue, stored.message.id, count, received, now, by)
+            self._outbox.deleted(contents.queue, [(stored.message.id, count, received)], now, by)
         return outcome
 
     async def change_visibility(

@@ -8,7 +8,7 @@ import struct
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from penstock.core.outbox import Outbox
+from penstock.core.outbox import Deleted, Outbox
 from penstock.core.store import LONGEST_VISIBILITY_MS, Outcome
 from penstock.stores.sqlite.cards import Card
 from penstock.stores.sqlite.catalogue import IN_FLIGHT, Catalogue, Entry
@@ -40,12 +40,17 @@ def claimed(shelf: int, card: Card, receives: int) -> bytes:
     return _format.pack(shelf, card.enqueued, card.number, receives)
 
 
+def _told(card: Card) -> Deleted:
+    """For the journal."""
+    return card.message_id, card.receives, card.enqueued if card.received is None else card.received
+
+
 class Claims:
     def __init__(self, db: Database, catalogue: Catalogue, shelves: Shelves, outbox: Outbox) -> None:
         self._db, self._catalogue, self._shelves, self._outbox = db, catalogue, shelves, outbox
 
     def delete(self, queue_id: int, claims: Sequence[bytes], now: int, by: str) -> list[Outcome]:
-        entry, outbox = self._present(queue_id, now), self._outbox
+        entry = self._present(queue_id, now)
         known = [_format.unpack(raw) if len(raw) == _format.size else NOTHING for raw in claims]
         held = self._shelves.held(entry, [number for shelf, _, number, _ in known if shelf == entry.shelf])
         outcomes, deleted = [], []
@@ -56,10 +61,7 @@ class Claims:
                 deleted.append(held.pop(number))
         if deleted:
             self._shelves.remove(entry, deleted, now)
-        if outbox.on:
-            for card in deleted:
-                received = card.enqueued if card.received is None else card.received
-                outbox.deleted(entry.queue, card.message_id, card.receives, received, now, by)
+            self._outbox.deleted(entry.queue, map(_told, deleted), now, by)
         return outcomes
 
     def _deleting(self, entry: Entry, card: Card | None, receives: int, now: int) -> Outcome:

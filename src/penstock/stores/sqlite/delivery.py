@@ -3,12 +3,12 @@
 import math
 import struct
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from penstock.core.journal import REPEAT
 from penstock.core.message import Message
-from penstock.core.outbox import Outbox
+from penstock.core.outbox import Delivered, Outbox
 from penstock.core.store import ATTEMPT_MS, Receive, TooManyInFlight
 from penstock.stores.sqlite.cards import COLUMNS, Card, Cards, Damaged
 from penstock.stores.sqlite.catalogue import IN_FLIGHT, READY, Catalogue, Entry
@@ -107,11 +107,10 @@ class Delivery:
             message.first_received = card.first_received or now
             message.claim = claimed(entry.shelf, card, receives)
             messages.append(message)
-            if self._outbox.on:
-                self._outbox.received(entry.queue, message, card.size, card.enqueued, now, by)
             delivered.append(card)
         if delivered:
             self._shelves.deliver(entry, delivered, due, now)
+            self._outbox.received(entry.queue, _told(messages, delivered), now, by)
         if entry.groups:
             for group, number in Counter(card.group for card in delivered if card.group).items():
                 hidden = number if due else 0
@@ -169,6 +168,10 @@ class Delivery:
             self._shelves.hide(entry, card, renewed, now)
         self._db.execute("UPDATE attempt SET due=? WHERE shelf=? AND name=?", (renewed, *key))
         messages = [self._as_it_is(entry, card) for card in cards]
-        for card, message in zip(cards, messages, strict=True):
-            self._outbox.received(entry.queue, message, card.size, card.enqueued, now, by, REPEAT)
+        self._outbox.received(entry.queue, _told(messages, cards), now, by, REPEAT)
         return messages
+
+
+def _told(messages: list[Message], cards: list[Card]) -> Iterable[Delivered]:
+    """For the journal."""
+    return ((message, card.size, card.enqueued) for message, card in zip(messages, cards, strict=True))
