@@ -67,11 +67,11 @@ def one_at_a_time(server: Server) -> None:
 
 @dataclass
 class Load:
-    """So many clients, each with a connection of its own, each sending, receiving and deleting one message at a time.
+    """So many clients, each with a connection of its own, each sending, receiving and deleting `batch` messages a time.
 
     Unless they are alike, a third of them begins with a second message and a third with a third one: then every kind of
-    request is in every batch. `doing` is told the action before the bytes are handed over; `seconds` is the time that
-    clients took.
+    request is in every commit. `doing` is told the action before the bytes are handed over; `seconds` is the processor
+    time that clients took.
     """
 
     server: Server
@@ -79,6 +79,7 @@ class Load:
     cycles: int
     alike: bool = False
     doing: Callable[[str], None] = lambda action: None
+    batch: int = 1
 
     async def run(self) -> None:
         settings = self.server.settings
@@ -86,11 +87,15 @@ class Load:
         signer, wire = Signer(target), JsonWire()
         signer.renew(time.time())
         url = f"{target.endpoint}/{settings.root_account}/{QUEUE}"
-        sent, gone = wire.send(url), wire.delete(url)
-        receive = wire.plain("ReceiveMessage", {"QueueUrl": url})
-        self.send = Template(signer, wire.headers("SendMessage"), sent.before, sent.after).request(BODY)
+        sent, gone, several = wire.send(url), wire.delete(url), ""
+        receive = wire.plain("ReceiveMessage", {"QueueUrl": url, "MaxNumberOfMessages": self.batch})
+        body = BODY
+        if self.batch > 1:
+            sent, gone, several = wire.send_batch(url), wire.delete_batch(url), "Batch"
+            body = wire.send_entries([BODY] * self.batch)
+        self.send = Template(signer, wire.headers(f"SendMessage{several}"), sent.before, sent.after).request(body)
         self.receive = Template(signer, wire.headers("ReceiveMessage"), receive).constant()
-        self.delete = Template(signer, wire.headers("DeleteMessage"), gone.before, gone.after)
+        self.delete = Template(signer, wire.headers(f"DeleteMessage{several}"), gone.before, gone.after)
         self.done, self.seconds, self.loop = 0, 0.0, asyncio.get_running_loop()
         self.finished = self.loop.create_future()
         clients = [Client(self) for _ in range(self.clients)]
@@ -123,7 +128,7 @@ class Client(asyncio.Transport):
         return False
 
     def next(self, reply: bytes) -> None:
-        load, started = self.load, time.perf_counter()
+        load, started = self.load, time.thread_time()
         if reply and not reply.startswith(b"HTTP/1.1 200 "):
             load.finished.set_exception(RuntimeError(f"the server refused a request: {reply.decode()}"))
             return
@@ -137,9 +142,12 @@ class Client(asyncio.Transport):
         data = (load.send, load.receive, b"")[self.step] or self._delete(reply)
         self.step += 1
         load.doing(action)
-        load.seconds += time.perf_counter() - started
+        load.seconds += time.thread_time() - started
         self.connection.data_received(data)
 
     def _delete(self, reply: bytes) -> bytes:
+        if self.load.batch > 1:
+            wire, body = JsonWire(), reply[reply.find(b"\r\n\r\n") + 4 :]
+            return self.load.delete.request(wire.delete_entries(message.handle for message in wire.received(body)))
         begin = reply.find(b'"ReceiptHandle":"') + len(b'"ReceiptHandle":"')
         return self.load.delete.request(reply[begin : reply.find(b'"', begin)])

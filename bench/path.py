@@ -7,7 +7,8 @@
 A server with the settings of the PENSTOCK_* variables is given signed requests of 256 bytes that send, receive and
 delete. ROW: a thousand of a kind arrive together, so that every step is done a thousand times in a row.
 MIX: so many clients, of which a third sends, a third receives and a third deletes. Each figure is the least of
-the rounds; `fsync` is the median of its share. Set TMPDIR to the disk that you want to measure.
+the rounds; `fsync` is the median of its share. TENS: the same clients send, receive and delete ten messages a call.
+Set TMPDIR to the disk that you want to measure.
 """
 
 import argparse
@@ -29,6 +30,8 @@ from penstock.bench.report import aligned
 from penstock.bench.results import machine
 
 ROW, MIX = "in a row", "in a mix"
+BATCH = 10
+IN_STEP, ONE_AT_A_TIME, IN_BATCHES = "in step", "one at a time", "in step, tens"
 MEANINGS = {
     "parse": "bytes to a request",
     "signature": "checked, caller found",
@@ -66,16 +69,18 @@ async def steps(size: Size, folder: Path, how: str, synchronous: str) -> Table:
 
 @dataclass(frozen=True)
 class Cycle:
-    """Of one send, receive and delete: microseconds of processor without the clients', and commits."""
+    """Of sending, receiving and deleting one message: microseconds of processor without the clients', and commits."""
 
     processor: float
     commits: float
 
 
-async def cycle(size: Size, folder: Path, stepwise: bool) -> Cycle:
+async def cycle(size: Size, folder: Path, case: str) -> Cycle:
     """Nothing is wrapped here, and the disk is not waited for."""
+    batch = BATCH if case == IN_BATCHES else 1
+    cycles = max(size.cycles // batch, size.clients)
     async with running(folder, os.environ, "OFF") as server:
-        if not stepwise:
+        if case == ONE_AT_A_TIME:
             one_at_a_time(server)
         commits = 0
 
@@ -84,23 +89,23 @@ async def cycle(size: Size, folder: Path, stepwise: bool) -> Cycle:
             commits += 1
 
         server.store.observe_commits(committed)
-        load, started = Load(server, size.clients, size.cycles), time.thread_time()
+        load, started = Load(server, size.clients, cycles, batch=batch), time.thread_time()
         await load.run()
         taken = time.thread_time() - started - load.seconds
-    return Cycle(taken / size.cycles * 1e6, commits / size.cycles)
+    return Cycle(taken / cycles / batch * 1e6, commits / cycles / batch)
 
 
 def measured(size: Size, folder: Path) -> tuple[dict[str, Table], dict[str, Cycle]]:
     """Everything in turn, round by round."""
     tables: dict[tuple[str, str], list[Table]] = {}
-    cycles: dict[str, list[Cycle]] = {"in step": [], "one at a time": []}
+    cycles: dict[str, list[Cycle]] = {IN_STEP: [], ONE_AT_A_TIME: [], IN_BATCHES: []}
     for number in range(size.rounds):
         for how in (ROW, MIX):
             for synchronous in ("OFF", "FULL"):
                 where = folder / f"{number}-{how}-{synchronous}"
                 tables.setdefault((how, synchronous), []).append(uvloop.run(steps(size, where, how, synchronous)))
         for name, found in cycles.items():
-            found.append(uvloop.run(cycle(size, folder / f"{number}-{name}", name == "in step")))
+            found.append(uvloop.run(cycle(size, folder / f"{number}-{name}", name)))
     least = {how: _least(tables[how, "OFF"], tables[how, "FULL"]) for how in (ROW, MIX)}
     return least, {name: min(found, key=lambda each: each.processor) for name, found in cycles.items()}
 
@@ -128,7 +133,7 @@ def lines(tables: dict[str, Table], cycles: dict[str, Cycle]) -> Sequence[str]:
         "CYCLE",
         "MEANING",
     )
-    whole = cycles["in step"].processor
+    whole = cycles[IN_STEP].processor
     return [
         *aligned(headings, cells),
         "",
@@ -136,7 +141,7 @@ def lines(tables: dict[str, Table], cycles: dict[str, Cycle]) -> Sequence[str]:
         f"{total:.1f} µs; {_rest(whole - total)}.",
         "",
         *aligned(
-            ("CASE", "µs of processor a cycle", "RATIO", "commits a cycle"),
+            ("CASE", "µs of processor a message", "RATIO", "commits a message"),
             [(name, f"{each.processor:.1f}", f"{each.processor / whole:.2f}", f"{each.commits:.3f}")
              for name, each in cycles.items()],
         ),

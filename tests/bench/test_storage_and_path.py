@@ -80,7 +80,7 @@ def test_every_step_of_every_request_is_in_the_table(tmp_path: Path) -> None:
     for step in (*MEANINGS, "sum"):
         line = next(line for line in printed.splitlines() if line.startswith(step))
         assert len([cell for cell in line.split() if cell.replace(".", "").isdigit()]) == len(ACTIONS) * 2 + 1
-    assert list(figures["cycle"]) == ["in step", "one at a time"]
+    assert list(figures["cycle"]) == ["in step", "one at a time", "in step, tens"]
     for name, cycle in figures["cycle"].items():
         assert name in printed
         assert cycle["processor"] > 0
