@@ -36,6 +36,16 @@ async def test_one_sign_wakes_the_one_who_came_first() -> None:
     await leave(second)
 
 
+async def test_a_sign_of_two_messages_wakes_two() -> None:
+    room = WaitingRoom()
+    waiting = [park(room) for _ in range(3)]
+    await settle()
+    room.wake(QUEUE, messages=2)
+    await settle()
+    assert [one.done() for one in waiting] == [True, True, False]
+    await leave(waiting[2])
+
+
 async def test_a_sign_for_one_queue_does_not_wake_those_of_another() -> None:
     room = WaitingRoom()
     other = park(room, queue=2)

@@ -38,6 +38,27 @@ async def test_a_batch_of_deletes_gets_one_outcome_for_each_claim_in_order(world
     assert [message.id for message in await queue.receive()] == [b.id]
 
 
+async def test_of_claims_on_one_message_in_one_batch_each_is_judged_after_those_before_it(world: World) -> None:
+    queue = await world.queue("orders")
+    await queue.send("a")
+    older = await queue.receive_one(visibility=0)
+    world.advance(1)
+    latest = await queue.receive_one()
+    outcomes = await queue.delete_all(older, latest, latest, older)
+    assert outcomes == [Outcome.SUPERSEDED, Outcome.DONE, Outcome.GONE, Outcome.GONE]
+    assert await queue.states() == (0, 0, 0)
+
+
+async def test_a_batch_of_deletes_on_a_fifo_queue_frees_every_group_in_it(world: World) -> None:
+    queue = await world.queue("orders.fifo")
+    for group in ("one", "two"):
+        await queue.send("a", "b", "c", group=group)
+    await queue.delete_all(*await queue.receive(4))
+    world.advance(1)
+    assert sorted(await queue.bodies()) == ["b", "c"]
+    assert await queue.states() == (0, 2, 0)
+
+
 async def test_on_a_standard_queue_the_latest_claim_deletes_even_after_its_window(world: World) -> None:
     queue = await world.queue("orders")
     await queue.send("a")

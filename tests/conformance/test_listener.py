@@ -34,6 +34,18 @@ async def test_every_delay_of_a_batch_is_announced(world: World) -> None:
     assert times >= {0, 5000, 9000}
 
 
+async def test_of_a_batch_as_many_are_announced_as_were_sent(world: World, any_type: str) -> None:
+    queue, announced = await world.queue(any_type), 0
+
+    def listen(queue_id: int, at: int, messages: int) -> None:
+        nonlocal announced
+        announced += messages
+
+    world.store.subscribe(listen)
+    await queue.send("a", "b", "c")
+    assert announced >= 3
+
+
 async def test_a_received_message_is_announced_for_when_its_window_ends(world: World, any_type: str) -> None:
     queue = await world.queue(any_type)
     await queue.send("a")
