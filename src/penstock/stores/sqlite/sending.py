@@ -3,7 +3,6 @@
 The messages of a batch are one statement, and those of a kind are counted together.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -17,12 +16,13 @@ from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.packing import checksum, pack
 from penstock.stores.sqlite.shelves import Shelves, Spot
 
+_COLUMNS = "number", "shelf", "enqueued", "state", "place", "due", "grp", "size", "id", "checksum", "content"
+
 
 @cache
 def _insert(messages: int) -> str:
-    rows = ",".join(["(?,?,?,?,?,?,?,?,?,?,?)"] * messages)
-    columns = "number, shelf, enqueued, state, place, due, grp, size, id, checksum, content"
-    return f"INSERT INTO message ({columns}) VALUES {rows}"
+    row = f"({','.join('?' * len(_COLUMNS))})"
+    return f"INSERT INTO message ({', '.join(_COLUMNS)}) VALUES {','.join([row] * messages)}"
 
 
 class Sending:
@@ -38,7 +38,7 @@ class Sending:
         shelves.catch_up(now)
         sent: list[Sent] = []
         values: list[Any] = []
-        arrived: dict[Spot, list[int]] = defaultdict(list)
+        arrived: dict[Spot, list[int]] = {}
         for message in messages:
             number, delay, sequence = self._number(), message.delay_seconds, None
             if entry.fifo:
@@ -51,12 +51,12 @@ class Sending:
                 delay = entry.queue.delay_seconds
             spot = self._spot(entry, message.group, now + delay * 1000 if delay else None, now)
             values += self._row(entry, message, number, sequence, spot, now)
-            arrived[spot].append(message.size)
+            arrived.setdefault(spot, []).append(message.size)
             if outbox.on:
                 outbox.sent(entry.queue, message, delay * 1000, now, by)
             sent.append(Sent(message.id, sequence))
         if arrived:
-            self._db.execute(_insert(sum(map(len, arrived.values()))), values)
+            self._db.execute(_insert(len(values) // len(_COLUMNS)), values)
         for spot, sizes in arrived.items():
             shelves.came(entry, spot, sizes, now, now)
         return sent
