@@ -264,9 +264,28 @@ async def test_the_time_of_any_event_can_be_asked_for(tmp_path: Path) -> None:
     await desk.journal.stop()
 
 
-async def test_the_time_of_an_event_that_cannot_be_read_is_not_known(tmp_path: Path) -> None:
+async def test_the_time_of_an_event_that_cannot_be_read_is_that_of_the_next_that_can(tmp_path: Path) -> None:
     desk = await desk_with_segments(tmp_path)
     first = desk.journal.files.closed(desk.journal.node)[0]
+    time = await desk.journal.time_of(first.last + 1)
     first.path.write_bytes(first.path.read_bytes()[:20])
-    assert await desk.journal.time_of(1) is None
+    assert await desk.journal.time_of(1) == time
     await desk.journal.stop()
+
+
+@pytest.mark.parametrize("left", [0, 0.3, 0.9])
+async def test_a_damaged_segment_is_a_gap_and_not_the_end(left: float, tmp_path: Path, reading: Open) -> None:
+    desk = await desk_with_segments(tmp_path)
+    reader, node = reading(desk), desk.journal.node
+    whole = everything(reader, desk, 1_000_000)
+    second = desk.journal.files.closed(node)[1]
+    second.path.write_bytes(second.path.read_bytes()[: round(left * second.size)])
+    reader, found, missing, seq = reading(desk), [], [], 1
+    while seq <= len(whole):
+        chunk = reader.read(node, seq, 1_000_000)
+        missing += range(seq, chunk.first)
+        found += chunk.lines.splitlines(keepends=True)
+        seq = chunk.next
+    assert missing
+    assert set(missing) <= set(range(second.first, second.last + 1))
+    assert found == [line for number, line in enumerate(whole, 1) if number not in missing]

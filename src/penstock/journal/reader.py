@@ -5,12 +5,17 @@ end unpacks it once. It refuses to know the server: the command line reads a dat
 """
 
 import gzip
+import zlib
 from itertools import zip_longest
 from threading import Lock
 from typing import IO
 
+import structlog
+
 from penstock.core.journal import Chunk, Segment
 from penstock.journal.segments import Segments, place_of
+
+log = structlog.get_logger("penstock")
 
 CURSORS = 8
 SEARCHED = 16
@@ -24,7 +29,9 @@ class Cursor:
         raw = segment.path.open("rb")
         self._file: IO[bytes] | gzip.GzipFile = raw if segment.open else gzip.GzipFile("", "rb", fileobj=raw)
         self._raw = raw
-        self._growing, self._pushed = segment.open, b""
+        self._growing, self._pushed, self._segment = segment.open, b"", segment
+        self.damaged = False
+        """From this line on nothing can be read. It ends like any other, and whoever reads on misses the numbers."""
         self.first = self.seq = segment.first
 
     def line(self) -> bytes:
@@ -34,15 +41,21 @@ class Cursor:
             place = self._file.tell() if self._growing else 0
             try:
                 line = self._file.readline()
-            except Exception:  # damaged: nobody comes back to this cursor
-                self.close()
-                raise
+            except (EOFError, OSError, zlib.error):
+                line = b""
             if not line.endswith(b"\n"):
                 if self._growing:
                     self._file.seek(place)
+                elif self.seq <= self._segment.last:
+                    self._damaged()
                 return b""
         self.seq += 1
         return line
+
+    def _damaged(self) -> None:
+        if not self.damaged:
+            log.error("the journal has a damaged segment", path=str(self._segment.path), from_seq=self.seq)
+        self.damaged = True
 
     def push_back(self, line: bytes) -> None:
         self._pushed, self.seq = line, self.seq - 1
@@ -74,10 +87,13 @@ class Reader:
             while True:
                 line = cursor.line()
                 if not line:
+                    if cursor.damaged and searched:  # what is missing begins at the next number asked for
+                        break
                     following = self._following(node, cursor)
                     if following is None:
                         break
                     cursor = following
+                    first = first if searched else cursor.seq
                     continue
                 if (size and size + len(line) > most) or searched > most * SEARCHED:
                     cursor.push_back(line)
