@@ -57,6 +57,13 @@ def setting(text: str) -> tuple[str, str]:
     return name, value
 
 
+def pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise ValueError(f"{text!r} is not of the form name=value")
+    return name, value
+
+
 SPARK = (
     Option(
         "--master",
@@ -79,12 +86,20 @@ TABLES = (
         "--format", "FORM", f"of tables: {', '.join(FORMATS)} (default: parquet)", default="parquet", choices=FORMATS
     ),
 )
-STREAM = (
+FOLLOWING = (
     Option("--checkpoint", "PATH", "where the job remembers what it has done (default: OUT/_checkpoints/JOB)"),
     Option("--once", "", "take what there is and end, instead of going on"),
     Option("--every", "INTERVAL", "how often to look for more (default: 10 seconds)", default="10 seconds"),
+)
+STREAM = (
+    *FOLLOWING,
     Option("--segments-at-once", "N", "files of the journal in one batch, at most (default: 200)", count, 200),
 )
+SERVER = (
+    Option("--endpoint-url", "URL", "the server, where it is another than the host of the queue's URL"),
+    Option("--region", "REGION", "the region that requests are signed for (default: the URL's, or AWS_REGION)"),
+)
+QUEUE = Option("--queue", "URL", "the URL of the queue: Penstock's or Amazon's")
 RANGE = (
     Option("--from", "TIME", "only what happened at or after it: 2026-11-16T08:30 (UTC) or epoch milliseconds", moment),
     Option("--to", "TIME", "only what happened before it", moment),
@@ -102,6 +117,40 @@ JOBS = {
         (
             "penstock pipeline land --journal ./data/journal --out ./tables",
             "penstock pipeline land --out s3a://lake/penstock --master spark://driver:7077 --every '1 minute'",
+        ),
+    ),
+    "load": Job(
+        "Send the rows of files or of a table to a queue, each as a message.",
+        (SPARK, SERVER, DRY),
+        (
+            "penstock pipeline load --queue http://127.0.0.1:9324/000000000000/orders --input orders.txt",
+            "penstock pipeline load --queue $URL --input sales.orders --input-format table --rate 500 --dry-run",
+        ),
+        (
+            QUEUE,
+            Option("--input", "PATH", "files, as Spark names them, or the name of a table"),
+            Option("--input-format", "FORM", "text, json, csv, parquet, table, … (default: text)", default="text"),
+            Option("--input-option", "K=V", "an option of the format; may be given many times", pair, many=True),
+            Option("--body-column", "NAME", "the body (default: body or value if there is one, else the row as JSON)"),
+            Option("--group-column", "NAME", "the message group; a FIFO queue needs one"),
+            Option("--rate", "N", "messages a second, at most", count),
+        ),
+    ),
+    "drain": Job(
+        "Bring the messages of a queue into the table `messages`, once, and delete them from the queue.",
+        (SPARK, SERVER, TABLES, FOLLOWING, DRY),
+        (
+            "penstock pipeline drain --queue http://127.0.0.1:9324/000000000000/orders --out ./tables --once",
+            "penstock pipeline drain --queue $URL --out s3a://lake/orders --staging /shared/staging --batch 20000",
+        ),
+        (
+            QUEUE,
+            Option("--staging", "PATH", "a folder that driver and executors share (default: CHECKPOINT/staging)"),
+            Option("--batch", "N", "messages in one batch, at most (default: 50,000)", count),
+            Option("--partitions", "N", "tasks that receive at once (default: 4)", count),
+            Option(
+                "--visibility-timeout", "SECONDS", "for how long messages are hidden, at a time (default: 120)", count
+            ),
         ),
     ),
 }

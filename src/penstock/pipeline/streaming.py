@@ -65,8 +65,13 @@ def _of_spark(error: Exception) -> bool:
     return type(error).__module__.startswith(("pyspark", "py4j"))
 
 
+OURS = re.compile(r"^(?:\S+: )?penstock\.pipeline\.[\w.]+: (.+)$", re.MULTILINE)
+
+
 def cause(trace: str) -> str:
-    """The last cause in a trace of the JVM, in one line."""
+    """What our own code raised on an executor, or else the last cause in a trace of the JVM, in one line."""
+    if ours := OURS.findall(trace):
+        return str(ours[-1]).strip()
     causes = re.findall(r"^\s*(?:Caused by: )?([\w.$]+(?:Exception|Error)): (.+)$", trace, re.MULTILINE)
     if not causes:
         return " ".join(trace.split())[:500]
