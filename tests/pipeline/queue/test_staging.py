@@ -274,3 +274,18 @@ def test_an_empty_queue_is_not_asked_a_hundred_times_a_second(settings: Settings
         driver.latest(0, None)
     driver.stop()
     assert slept == [0.0, 1.0, 1.0]
+
+
+def test_nobody_else_receives_a_message_while_its_batch_runs_longer_than_a_window(
+    begin: Begin, queue: TestQueue, settings: Settings
+) -> None:
+    queue.send("one")
+    brief = Settings(**{**vars(settings), "visibility_seconds": 4})
+    driver = begin(visibility_seconds=4)
+    driver.latest(0, None)
+    assert bodies(tasks(driver, brief, 0, 1)) == ["one"]
+    for _ in range(3):
+        assert queue.receive(WaitTimeSeconds=2) == []
+    driver.latest(1, None)
+    assert queue.counts() == (0, 0)
+    assert driver._staging.unsure() == {}
