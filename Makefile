@@ -18,7 +18,7 @@ RUN_LOCKS := requirements.txt requirements-build.txt
 DEV_LOCKS := $(RUN_LOCKS) requirements-spark.txt requirements-dev.txt
 RUN := .venv/.run-$(call hash,$(RUN_LOCKS))
 DEV := .venv/.dev-$(call hash,$(DEV_LOCKS))
-SDKS := boto3-1.28 awscli
+SDKS := boto3-1.28 awscli spark-4.1
 sdk = .venvs/$(1)/.ready-$(call hash,tests/sdk/requirements-$(1).txt)
 
 # $(call venv,DIRECTORY): make it, or end in one line that says what to install.

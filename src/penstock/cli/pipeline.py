@@ -1,7 +1,7 @@
 """`penstock pipeline JOB`: the data pipeline, on Spark."""
 
 import argparse
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from importlib import import_module
 from itertools import chain
 from typing import Any
@@ -10,7 +10,8 @@ from penstock.cli.parser import CommandError, Parser
 from penstock.pipeline import formats
 from penstock.pipeline.ask import Ask
 from penstock.pipeline.catalogue import JOBS, SPARK, Option
-from penstock.pipeline.session import NotReady, session
+from penstock.pipeline.session import session
+from penstock.pipeline.told import Told
 
 NAMES = {"from": "start_ms", "to": "end_ms"}
 """Options whose name Python keeps for itself, or that say less than the job wants."""
@@ -64,12 +65,12 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         settings = formats.settings(ask.format, ask.out, dict(arguments.conf))
         spark = session(ask.job, arguments.master, arguments.remote, settings)
-    except NotReady as error:
+    except Told as error:
         raise CommandError(str(error)) from None
     job = import_module(f"penstock.pipeline.jobs.{ask.job}")
     try:
         status: int = job.run(spark, ask)
-    except tuple(_told()) as error:
+    except Told as error:
         raise CommandError(f"{ask.job}: {error}") from None
     finally:
         spark.stop()
@@ -84,13 +85,3 @@ def asked(arguments: argparse.Namespace) -> Ask:
     }
     own = {name: given.pop(name) for name in arguments.own}
     return Ask(**given, own=own)
-
-
-def _told() -> Iterable[type[Exception]]:
-    """What a job says to the person who started it."""
-    from penstock.pipeline.events import JournalError
-    from penstock.pipeline.sources.journal.server import Refused
-    from penstock.pipeline.stamps import TableError
-    from penstock.pipeline.streaming import JobFailed
-
-    return JournalError, JobFailed, Refused, TableError

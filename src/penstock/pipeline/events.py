@@ -21,6 +21,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from penstock.pipeline.files import files
 from penstock.pipeline.schemas import JOURNAL
+from penstock.pipeline.told import Told
 
 FORMAT = "_format.json"
 SEGMENTS = "node=*/date=*"
@@ -34,7 +35,7 @@ HOLES_ARE_COUNTED = {"ignoreMissingFiles": "true", "ignoreCorruptFiles": "true"}
 """A file that is gone or torn must not stop the stream for ever: what it should have had is missed in `density`."""
 
 
-class JournalError(Exception):
+class JournalError(Told):
     """The journal cannot be read; the message is for the person who started the job."""
 
 

@@ -33,4 +33,9 @@ def _of(form: str, out: str) -> dict[str, str]:
             "spark.databricks.delta.autoCompact.enabled": "true",
         }
     name = f"spark.sql.catalog.{CATALOGUE}"
-    return {name: CLASSES[form], f"{name}.type": "hadoop", f"{name}.warehouse": f"{out.rstrip('/')}/iceberg"}
+    return {
+        name: CLASSES[form],
+        f"{name}.type": "hadoop",
+        f"{name}.warehouse": f"{out.rstrip('/')}/iceberg",
+        f"{name}.cache-enabled": "false",  # a stream has a session of its own, and each must see the other's commits
+    }

@@ -5,7 +5,7 @@ Both give lines in the same columns, tell what was wrong with a batch of them, a
 
 import json
 from collections import defaultdict
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -17,9 +17,9 @@ from penstock.pipeline.density import Census, Covered, Finding
 from penstock.pipeline.events import CORRUPT, FILE
 from penstock.pipeline.ranges import Range, joined, reached, total
 from penstock.pipeline.schemas import JOURNAL
-from penstock.pipeline.sources import register
-from penstock.pipeline.sources.journal.columns import GAP
-from penstock.pipeline.sources.journal.server import Server
+
+if TYPE_CHECKING:
+    from penstock.pipeline.sources.journal.server import Server
 
 EVENTS_AT_ONCE = 1_000_000
 """Of a batch over HTTP. A batch from a folder is counted in segments."""
@@ -51,7 +51,7 @@ class FolderInput:
     def __init__(self, spark: SparkSession, ask: Ask, journal: str) -> None:
         self.name = journal
         self._spark, self._ask = spark, ask
-        self._server = Server(ask.endpoint_url, ask.region) if ask.reader and ask.endpoint_url else None
+        self._server = _server(ask) if ask.reader and ask.endpoint_url else None
 
     def stream(self) -> DataFrame:
         if self._server and self._ask.reader:
@@ -82,9 +82,11 @@ class ServerInput:
     def __init__(self, spark: SparkSession, ask: Ask, checkpoint: Checkpoint) -> None:
         self.name = ask.endpoint_url or ""
         self._spark, self._ask, self._checkpoint = spark, ask, checkpoint
-        self._server = Server(self.name, ask.region)
+        self._server = _server(ask)
 
     def stream(self) -> DataFrame:
+        from penstock.pipeline.sources import register
+
         register(self._spark)
         given = {"endpoint": self.name, "region": self._ask.region, "reader": self._ask.reader}
         options = {name: value for name, value in given.items() if value}
@@ -111,7 +113,15 @@ class ServerInput:
         """The data source does, when Spark has committed."""
 
 
+def _server(ask: Ask) -> "Server":
+    from penstock.pipeline.sources.journal.server import Server  # needs Spark 4.2, as folders and tables do not
+
+    return Server(ask.endpoint_url or "", ask.region)
+
+
 def _set_aside(lines: DataFrame) -> list[Finding]:
+    from penstock.pipeline.sources.journal.columns import GAP
+
     rows = lines.where(F.col(CORRUPT).isNotNull()).select("event", "node", "seq", "count", FILE, CORRUPT)
     return [
         Finding("events are missing", row[FILE], None, row.node, row.seq, row.seq + row["count"] - 1)

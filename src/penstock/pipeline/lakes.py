@@ -19,6 +19,7 @@ from penstock.pipeline.stamps import TableError, identity
 from penstock.pipeline.tables import Batch, Table, in_order
 
 NOTE = "penstock-batch"
+PACKAGES_OF_SPARK = "spark.jars.packages"
 
 
 def open_lake(spark: SparkSession, out: str, schema: Schema, form: str) -> Table:
@@ -31,6 +32,15 @@ def _need_jar(spark: SparkSession, form: str) -> None:
     jvm = getattr(spark, "_jvm", None)
     if jvm is None:
         return  # the server of a --remote session has it or says so
+    if (
+        form == "iceberg"
+        and spark.version.startswith("4.2")
+        and PACKAGES[form] in spark.conf.get(PACKAGES_OF_SPARK, "")
+    ):
+        raise TableError(
+            "Iceberg has no runtime for Spark 4.2 yet: pip install 'pyspark==4.1.*' to write its tables from the folder "
+            f"of a journal, or name a jar of your own with --conf {PACKAGES_OF_SPARK}=…"
+        )
     try:
         jvm.java.lang.Class.forName(CLASSES[form], False, jvm.java.lang.Thread.currentThread().getContextClassLoader())
     except Py4JJavaError:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.pipeline.files import Files, Taken
+from penstock.pipeline.told import Told
 
 FOLDER = "_manifest"
 EVERY = 50
@@ -103,7 +104,7 @@ class Manifest:
                 self._files.remove(found.path)
 
 
-class Broken(Exception):
+class Broken(Told):
     """The table's own files are not as they were written."""
 
 

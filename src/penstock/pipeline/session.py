@@ -14,6 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from penstock.pipeline.told import Told
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -31,7 +33,7 @@ SETTINGS: Mapping[str, str] = {
 """What the jobs rely on; `--conf` may say otherwise."""
 
 
-class NotReady(Exception):
+class NotReady(Told):
     """Something that a session needs is not there; the message says which command installs it."""
 
 

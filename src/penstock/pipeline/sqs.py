@@ -17,6 +17,7 @@ from typing import Any
 
 from penstock.pipeline.http import Address, Connection, Lost
 from penstock.pipeline.signature import Provider, Signer
+from penstock.pipeline.told import Told
 
 Request = tuple[str, dict[str, Any]]
 Reply = dict[str, Any]
@@ -49,7 +50,7 @@ MEANINGS = {
 """What a code says in plain words; the server's own message follows."""
 
 
-class SqsError(Exception):
+class SqsError(Told):
     """The server said no, or nothing."""
 
     def __init__(self, code: str, message: str, action: str = "", queue_url: str = "") -> None:

@@ -7,11 +7,12 @@ from typing import Any
 
 from penstock.pipeline.files import Files, Taken
 from penstock.pipeline.schemas import Schema
+from penstock.pipeline.told import Told
 
 STAMP = "_table.json"
 
 
-class TableError(Exception):
+class TableError(Told):
     """The table is not what the job takes it for; the message is for the person who started the job."""
 
 

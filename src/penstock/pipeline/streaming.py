@@ -15,6 +15,8 @@ from typing import Any
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame
 
+from penstock.pipeline.told import Told
+
 Write = Callable[[DataFrame, int], None]
 
 
@@ -25,7 +27,7 @@ class Pace:
     every: str = "10 seconds"
 
 
-class JobFailed(Exception):
+class JobFailed(Told):
     """Spark gave the job up; the message is the cause, in one line."""
 
 

@@ -20,9 +20,9 @@ from pyspark.sql import functions as F
 
 from penstock.pipeline.files import files
 from penstock.pipeline.formats import PARQUET
-from penstock.pipeline.manifest import Broken, Commit, Manifest, State
+from penstock.pipeline.manifest import Commit, Manifest, State
 from penstock.pipeline.schemas import PARTITION, Schema
-from penstock.pipeline.stamps import TableError, identity
+from penstock.pipeline.stamps import identity
 
 STAGING = "_staging"
 MERGE_AT = 16
@@ -89,10 +89,7 @@ class ParquetTable:
     # Reading
 
     def state(self) -> State:
-        try:
-            return self._manifest.state()
-        except Broken as reason:
-            raise TableError(str(reason)) from None
+        return self._manifest.state()
 
     def has(self, batch: Batch) -> bool:
         return batch.number is not None and self.state().has(batch.query, batch.number)

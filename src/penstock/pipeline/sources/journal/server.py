@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from penstock.pipeline.sources.journal.lines import Block
 from penstock.pipeline.sources.journal.plan import Gap, Piece, Segment
+from penstock.pipeline.told import Told
 
 TRIES = 5
 FIRST_PAUSE_SECONDS = 0.2
@@ -33,7 +34,7 @@ Keys = tuple[str | None, str | None, str | None]
 NO_KEYS: Keys = (None, None, None)
 
 
-class Refused(Exception):
+class Refused(Told):
     """The server said no, and would again."""
 
     def __init__(self, code: str, message: str) -> None:
