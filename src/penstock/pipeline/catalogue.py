@@ -153,4 +153,13 @@ JOBS = {
             ),
         ),
     ),
+    "report": Job(
+        "Make one HTML page of the table `events`: traffic, latency, depth, failures.",
+        (SPARK, TABLES, RANGE, FILTER),
+        (
+            "penstock pipeline report --out ./tables",
+            "penstock pipeline report --from 2026-11-16T08:00 --to 2026-11-16T09:00 --queue orders --page orders.html",
+        ),
+        (Option("--page", "PATH", "where the page is written (default: OUT/report.html)"),),
+    ),
 }
