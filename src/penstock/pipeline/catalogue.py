@@ -162,4 +162,16 @@ JOBS = {
         ),
         (Option("--page", "PATH", "where the page is written (default: OUT/report.html)"),),
     ),
+    "shell": Job(
+        "Open a session with every table as a view, or run one SQL statement.",
+        (SPARK, TABLES),
+        (
+            "penstock pipeline shell --out ./tables",
+            'penstock pipeline shell --sql "SELECT queue, count(*) FROM events GROUP BY queue" --json',
+        ),
+        (
+            Option("--sql", "SQL", "run this statement, print its rows and end"),
+            Option("--json", "", "with --sql: one JSON object a line instead of a table"),
+        ),
+    ),
 }
