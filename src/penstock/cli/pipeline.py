@@ -44,6 +44,7 @@ def _add(parser: argparse.ArgumentParser, option: Option) -> None:
         metavar=option.metavar,
         type=_kind(option),
         default=[] if option.many else option.default,
+        required=option.required,
         choices=option.choices,
         action="append" if option.many else "store",
         help=option.text,

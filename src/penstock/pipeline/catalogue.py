@@ -20,6 +20,7 @@ class Option(NamedTuple):
     default: Any = None
     choices: Sequence[str] | None = None
     many: bool = False
+    required: bool = False
 
     @property
     def name(self) -> str:
@@ -108,6 +109,7 @@ FILTER = (
     Option("--queue", "NAME", "only this queue; may be given many times", many=True),
     Option("--account", "ID", "only this account; may be given many times", many=True),
 )
+TARGET = (Option("--journal", "PATH", "read the journal in this folder instead of the table `events`"), *SERVER)
 DRY = (Option("--dry-run", "", "say what would be done, and do nothing"),)
 
 JOBS = {
@@ -161,6 +163,23 @@ JOBS = {
             "penstock pipeline report --from 2026-11-16T08:00 --to 2026-11-16T09:00 --queue orders --page orders.html",
         ),
         (Option("--page", "PATH", "where the page is written (default: OUT/report.html)"),),
+    ),
+    "replay": Job(
+        "Send messages of the past again: any time, any filter, at a rate, each group in its order.",
+        (SPARK, TARGET, TABLES, RANGE, FILTER, DRY),
+        (
+            "penstock pipeline replay --from 2026-11-16T08:00 --to 2026-11-16T09:00 --queue orders "
+            "--to-queue http://127.0.0.1:9324/000000000000/orders --dry-run",
+            "penstock pipeline replay --where \"type = 'order.placed' AND size < 1000\" "
+            "--to-queue https://sqs.eu-west-1.amazonaws.com/123456789012/again.fifo --rate 100 --yes",
+        ),
+        (
+            Option("--to-queue", "URL", "the queue that gets them", required=True),
+            Option("--where", "SQL", "only messages for which this holds, by the columns of the table `events`"),
+            Option("--rate", "N", "messages a second, at most (default: as fast as the queue takes them)", count),
+            Option("--id", "NAME", "of this replay: what it has sent is not sent again (default: by what is asked)"),
+            Option("--yes", "", "send without asking first"),
+        ),
     ),
     "shell": Job(
         "Open a session with every table as a view, or run one SQL statement.",

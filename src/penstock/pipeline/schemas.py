@@ -82,3 +82,10 @@ CORRUPT = Schema(
     ),
 )
 """What could not be read: a line with its file and offset, or events `first` to `last` of a node that are missing."""
+
+REPLAYS = Schema(
+    "replays",
+    1,
+    columns("node string, seq bigint, message_id string, replay string, target string, replayed_ms bigint"),
+)
+"""What replays have sent: the event that a message came from, by which replay, to which queue, and when."""
