@@ -18,7 +18,9 @@ RUN_LOCKS := requirements.txt requirements-build.txt
 DEV_LOCKS := $(RUN_LOCKS) requirements-spark.txt requirements-dev.txt
 RUN := .venv/.run-$(call hash,$(RUN_LOCKS))
 DEV := .venv/.dev-$(call hash,$(DEV_LOCKS))
+SPARK := .venv/.spark-$(call hash,requirements-spark.txt)
 SDKS := boto3-1.28 awscli spark-4.1
+TOOLS := java:openjdk-17-jre-headless chromium:chromium
 sdk = .venvs/$(1)/.ready-$(call hash,tests/sdk/requirements-$(1).txt)
 
 # $(call venv,DIRECTORY): make it, or end in one line that says what to install.
@@ -36,8 +38,12 @@ help: ## Print this list
 run: $(RUN) ## Run the server on 127.0.0.1:9324 with its data in ./data (ARGS="--auth off" adds options)
 	@exec .venv/bin/python -m penstock serve $(ARGS)
 
+.PHONY: pipeline
+pipeline: $(SPARK) ## See the data pipeline at work: a server, traffic, tables and a page, in ./demo (needs Java 17)
+	@exec .venv/bin/python -m penstock demo $(ARGS)
+
 .PHONY: test
-test: check sdk-envs ## Check, then run every test
+test: check test-tools sdk-envs ## Check, then run every test
 	.venv/bin/python -m pytest $(ARGS)
 
 .PHONY: check
@@ -77,11 +83,19 @@ battery: $(DEV) ## Kills, power cuts, bad disks and networks in rotation (MINUTE
 bench-scale: $(DEV) ## 10,000 queues with 10 million messages: what holds at that size, in half an hour or so (ARGS="--scale 0.1" for less)
 	.venv/bin/python -m penstock bench scale --json bench/results/scale.json $(ARGS)
 
+.PHONY: test-tools
+test-tools: ## Install the programs that tests use, Java and Chromium, if they are missing and we are root
+	@need=; for tool in $(TOOLS); do command -v $${tool%%:*} >/dev/null || need="$$need $${tool##*:}"; done; \
+	if [ -z "$$need" ]; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then echo "Installing$$need…"; \
+		apt-get -qq update && apt-get -qq install -y --no-install-recommends $$need >/dev/null; \
+	else echo "Tests that need them will be left out. To have them: sudo apt-get install$$need"; fi
+
 .PHONY: sdk-envs
 sdk-envs: $(foreach name,$(SDKS),$(call sdk,$(name))) ## Make the environments of the other SDKs that tests use
 
 .PHONY: clean
-clean: ## Remove everything that make has made; ./data stays
+clean: ## Remove everything that make has made; ./data and ./demo stay
 	rm -rf .venv .venvs build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -90,6 +104,11 @@ $(RUN):
 	@$(call pip,.venv) -r requirements.txt -r requirements-build.txt
 	@$(call pip,.venv) --no-deps --no-build-isolation --editable .
 	@rm -f .venv/.run-* && touch $@
+
+$(SPARK): $(RUN)
+	@echo "Adding Spark to .venv…"
+	@$(call pip,.venv) -r requirements-spark.txt
+	@rm -f .venv/.spark-* && touch $@
 
 $(DEV): $(RUN)
 	@echo "Adding what tests need to .venv…"

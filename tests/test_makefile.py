@@ -45,7 +45,7 @@ def test_plain_make_prints_help() -> None:
     done = make()
     assert done.returncode == 0
     targets = re.findall(r"^  make ([a-z-]+)", done.stdout, re.MULTILINE)
-    assert {"run", "test", "check", "stubs", "docs", "bench", "clean"} <= set(targets)
+    assert {"run", "test", "check", "stubs", "docs", "bench", "pipeline", "clean"} <= set(targets)
 
 
 @pytest.mark.parametrize("target", ["run", "test", "check", "sdk-envs"])
@@ -60,6 +60,31 @@ def test_a_machine_that_cannot_make_environments_is_told_so_in_one_line(fresh: P
     path = with_only(fresh / "bin", **{"python3.12": 'case "$*" in *ensurepip*) exit 1;; esac'})
     done = make("run", path=path, directory=fresh)
     assert re.fullmatch(r"Makefile:\d+: \*\*\* python3.12 .* apt-get install python3-venv\.  Stop\.\n", done.stderr)
+
+
+def test_programs_that_tests_use_are_installed_by_root(fresh: Path) -> None:
+    path = with_only(fresh / "bin", java="", id="echo 0", **{"apt-get": 'echo "apt-get $*" >&2'})
+    done = make("test-tools", path=path, directory=fresh)
+    assert done.stdout == "Installing chromium…\n"
+    assert done.stderr.splitlines() == ["apt-get -qq update", "apt-get -qq install -y --no-install-recommends chromium"]
+
+
+def test_others_are_told_the_line_that_installs_them(fresh: Path) -> None:
+    path = with_only(fresh / "bin", id="echo 1000")
+    done = make("test-tools", path=path, directory=fresh)
+    assert done.stdout.endswith("To have them: sudo apt-get install openjdk-17-jre-headless chromium\n")
+
+
+def test_where_everything_is_there_nothing_is_said(fresh: Path) -> None:
+    path = with_only(fresh / "bin", java="", chromium="")
+    done = make("test-tools", path=path, directory=fresh)
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
+
+
+def test_running_the_server_has_nothing_to_do_with_spark() -> None:
+    done = make("--dry-run", "--always-make", "run")
+    assert "pip" in done.stdout
+    assert not {"requirements-spark.txt", "requirements-dev.txt"} & set(done.stdout.split())
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.name)

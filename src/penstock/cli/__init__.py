@@ -32,6 +32,7 @@ COMMANDS = {
         "penstock.cli.bench:build", "Measure an SQS endpoint, ours or another, and check what it answers."
     ),
     "pipeline": Command("penstock.cli.pipeline:build", "Bring what went through the queues into tables, with Spark."),
+    "demo": Command("penstock.cli.demo:build", "See the pipeline at work: a server, traffic, tables and a page."),
     "version": Command("penstock.cli.version:build", "Print the version."),
 }
 
