@@ -38,8 +38,8 @@ def _need_jar(spark: SparkSession, form: str) -> None:
         and PACKAGES[form] in spark.conf.get(PACKAGES_OF_SPARK, "")
     ):
         raise TableError(
-            "Iceberg has no runtime for Spark 4.2 yet: pip install 'pyspark==4.1.*' to write its tables from the folder "
-            f"of a journal, or name a jar of your own with --conf {PACKAGES_OF_SPARK}=…"
+            "Iceberg has no runtime for Spark 4.2 yet: pip install 'pyspark==4.1.*' to write its tables from a journal "
+            f"in a folder, or name a jar of your own with --conf {PACKAGES_OF_SPARK}=…"
         )
     try:
         jvm.java.lang.Class.forName(CLASSES[form], False, jvm.java.lang.Thread.currentThread().getContextClassLoader())
