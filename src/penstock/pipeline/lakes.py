@@ -4,7 +4,7 @@ Both keep a log of commits themselves, and both can note on a commit whose it is
 here as it is by our own manifest.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -16,7 +16,7 @@ from penstock.pipeline.files import files
 from penstock.pipeline.formats import CATALOGUE, CLASSES, PACKAGES
 from penstock.pipeline.schemas import PARTITION, Schema
 from penstock.pipeline.stamps import TableError, identity
-from penstock.pipeline.tables import Batch, Table, in_order
+from penstock.pipeline.tables import Batch, Table, in_order, overtaken
 
 NOTE = "penstock-batch"
 PACKAGES_OF_SPARK = "spark.jars.packages"
@@ -53,6 +53,12 @@ def _note(batch: Batch) -> str:
     return f"{batch.query}:{batch.number}"
 
 
+def _last(notes: Iterable[str]) -> dict[str, int]:
+    """Query → its last batch."""
+    batches = [note.rpartition(":")[::2] for note in notes]
+    return {query: max(int(number) for one, number in batches if one == query) for query, _ in batches}
+
+
 class DeltaTable:
     def __init__(self, spark: SparkSession, place: str, schema: Schema) -> None:
         self.schema = schema
@@ -78,13 +84,17 @@ class DeltaTable:
     def has(self, batch: Batch) -> bool:
         return _note(batch) in self._notes()
 
-    def writers(self) -> Collection[str]:
-        return {note.partition(":")[0] for note in self._notes()}
+    def writers(self) -> Mapping[str, int]:
+        return _last(self._notes())
 
     def append(self, rows: DataFrame, batch: Batch) -> int | None:
         return self._write(rows, batch, "append", {"mergeSchema": "true"})
 
-    def replace(self, rows: DataFrame, batch: Batch, dates: Sequence[str] | None = None) -> int | None:
+    def replace(
+        self, rows: DataFrame, batch: Batch, dates: Sequence[str] | None = None, seen: Mapping[str, int] | None = None
+    ) -> int | None:
+        if seen is not None and self.writers() != seen:
+            raise overtaken(self)
         days = ", ".join(f"DATE'{date}'" for date in dates or ())
         where = {} if dates is None else {"replaceWhere": f"{PARTITION} IN ({days})"}
         return self._write(rows, batch, "overwrite", where)
@@ -122,13 +132,17 @@ class IcebergTable:
     def has(self, batch: Batch) -> bool:
         return _note(batch) in self._notes()
 
-    def writers(self) -> Collection[str]:
-        return {note.partition(":")[0] for note in self._notes()}
+    def writers(self) -> Mapping[str, int]:
+        return _last(self._notes())
 
     def append(self, rows: DataFrame, batch: Batch) -> int | None:
         return self._write(rows, batch, lambda writer: writer.append())
 
-    def replace(self, rows: DataFrame, batch: Batch, dates: Sequence[str] | None = None) -> int | None:
+    def replace(
+        self, rows: DataFrame, batch: Batch, dates: Sequence[str] | None = None, seen: Mapping[str, int] | None = None
+    ) -> int | None:
+        if seen is not None and self.writers() != seen:
+            raise overtaken(self)
         gone = F.lit(True) if dates is None else F.col(PARTITION).isin(*map(date.fromisoformat, dates))
         return self._write(rows, batch, lambda writer: writer.overwrite(gone))
 

@@ -11,7 +11,7 @@ Delta and Iceberg tables have such a log of their own: `lakes`.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -29,6 +29,10 @@ MERGE_AT = 16
 """Small files of a date that are worth merging."""
 SMALL_BYTES = 32 << 20
 MERGED_BYTES = 128 << 20
+
+
+class Overtaken(Exception):
+    """Another writer took away files that this commit was to replace."""
 
 
 @dataclass(frozen=True)
@@ -53,16 +57,20 @@ class Table(Protocol):
     def append(self, rows: DataFrame, batch: Batch) -> int | None:
         """The number of rows, or None if this batch has been committed before."""
 
-    def replace(self, rows: DataFrame, batch: Batch, dates: Sequence[str] | None = None) -> int | None:
-        """In the place of everything, or of everything of these dates."""
+    def replace(
+        self, rows: DataFrame, batch: Batch, dates: Sequence[str] | None = None, seen: Mapping[str, int] | None = None
+    ) -> int | None:
+        """In the place of everything that is there now, or of everything of these dates. What another writer adds
+        meanwhile stays; if it takes away, this fails. Rows that were made of the table's own come with the writers that
+        were `seen` before it was read: if there are others now, this fails as well."""
 
     def tidy(self, query: str) -> None:
         """Remove what a writer of this query left behind when it was killed."""
 
     def has(self, batch: Batch) -> bool: ...
 
-    def writers(self) -> Collection[str]:
-        """The queries that have committed to it."""
+    def writers(self) -> Mapping[str, int]:
+        """The queries that have committed to it, and the last batch of each."""
 
 
 def open_table(spark: SparkSession, out: str, schema: Schema, form: str = PARQUET) -> Table:
@@ -71,6 +79,10 @@ def open_table(spark: SparkSession, out: str, schema: Schema, form: str = PARQUE
     from penstock.pipeline.lakes import open_lake  # it knows tables, too
 
     return open_lake(spark, out, schema, form)
+
+
+def overtaken(table: Table) -> TableError:
+    return TableError(f"the table {table.schema.name!r} was written by another job meanwhile: start again")
 
 
 def in_order(rows: DataFrame, schema: Schema) -> DataFrame:
@@ -94,8 +106,8 @@ class ParquetTable:
     def has(self, batch: Batch) -> bool:
         return batch.number is not None and self.state().has(batch.query, batch.number)
 
-    def writers(self) -> Collection[str]:
-        return self.state().batches.keys()
+    def writers(self) -> Mapping[str, int]:
+        return self.state().batches
 
     def read(self) -> DataFrame:
         return self._frame(list(self.state().live))
@@ -116,12 +128,22 @@ class ParquetTable:
         self._merge_small(batch)
         return number
 
-    def replace(self, rows: DataFrame, batch: Batch, dates: Sequence[str] | None = None) -> int | None:
+    def replace(
+        self, rows: DataFrame, batch: Batch, dates: Sequence[str] | None = None, seen: Mapping[str, int] | None = None
+    ) -> int | None:
         if self.has(batch):
             return None
-        added, number = self._place(rows, batch.name)
+        state = self.state()
+        if seen is not None and state.batches != seen:
+            raise overtaken(self)
         folders = None if dates is None else {f"{PARTITION}={date}" for date in dates}
-        self._commit(batch, added, number, lambda path: folders is None or path.split("/")[0] in folders)
+        gone = [path for path in state.live if folders is None or path.split("/")[0] in folders]
+        added, number = self._place(rows, batch.name)
+        try:
+            self._commit(batch, added, number, gone)
+        except Overtaken:
+            self._clear(batch.name)
+            raise overtaken(self) from None
         return number
 
     def _place(self, rows: DataFrame, name: str) -> tuple[list[str], int]:
@@ -150,14 +172,12 @@ class ParquetTable:
             if found.path.rpartition("/")[2].startswith(f"{name}-") and found.path not in live:
                 self._files.remove(found.path)
 
-    def _commit(
-        self, batch: Batch, added: Sequence[str], rows: int, goes: Callable[[str], bool] = lambda path: False
-    ) -> None:
+    def _commit(self, batch: Batch, added: Sequence[str], rows: int, gone: Collection[str] = ()) -> None:
         def make(state: State) -> Commit:
-            gone[:] = filter(goes, state.live)
+            if not state.live.keys() >= set(gone):
+                raise Overtaken
             return Commit(batch.query, batch.number, list(added), list(gone), rows)
 
-        gone: list[str] = []
         self._manifest.commit(make)
         for path in gone:
             self._files.remove(path)
@@ -177,9 +197,9 @@ class ParquetTable:
     def _merge(self, sizes: Mapping[str, int], batch: Batch, name: str) -> None:
         rows = self._frame(sorted(sizes)).coalesce(max(1, round(sum(sizes.values()) / MERGED_BYTES)))
         added, _ = self._place(rows, name)
-        if sizes.keys() <= self.state().live.keys():
-            self._commit(batch, added, 0, lambda path: path in sizes)
-        else:  # another writer has replaced some of them: what is in the new file is no longer so
+        try:
+            self._commit(batch, added, 0, sizes.keys())
+        except Overtaken:  # what is in the new file is no longer so
             self._clear(name)
 
     def tidy(self, query: str) -> None:
