@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 from penstock.pipeline import session
 from pipeline.journals import Journal
+from pipeline.metrics_run import Tables
 
 SMALL = {
     "spark.ui.enabled": "false",
@@ -16,7 +17,10 @@ SMALL = {
     "spark.default.parallelism": "2",
     "spark.driver.memory": "1g",
     "spark.sql.streaming.minBatchesToRetain": "2",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
+"""For few rows: compiling costs more than it saves."""
 
 
 @pytest.fixture(scope="session")
@@ -37,3 +41,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 @pytest.fixture
 def journal(tmp_path: Path) -> Journal:
     return Journal(tmp_path / "journal")
+
+
+@pytest.fixture
+def tables(spark: SparkSession, tmp_path: Path) -> Tables:
+    """A journal without events, and no tables yet."""
+    return Tables(spark, tmp_path)

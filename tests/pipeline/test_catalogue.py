@@ -22,6 +22,7 @@ def test_a_time_is_a_day_an_hour_with_or_without_offset_or_milliseconds() -> Non
             "argument --conf: 'spark.ui.enabled' is not of the form spark.name=value",
         ),
         (["land", "--format", "orc"], "argument --format: invalid choice: 'orc'"),
+        (["metrics", "--lateness", "soon"], "argument --lateness: 'soon' is not a whole number of seconds"),
         (["sink"], "argument JOB: invalid choice: 'sink'"),
     ],
 )

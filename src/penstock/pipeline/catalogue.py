@@ -51,6 +51,12 @@ def count(text: str) -> int:
     return int(text)
 
 
+def seconds(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError(f"{text!r} is not a whole number of seconds")
+    return int(text)
+
+
 def setting(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not (name and equals):
@@ -152,6 +158,26 @@ JOBS = {
             Option("--partitions", "N", "tasks that receive at once (default: 4)", count),
             Option(
                 "--visibility-timeout", "SECONDS", "for how long messages are hidden, at a time (default: 120)", count
+            ),
+        ),
+    ),
+    "metrics": Job(
+        "Count what queues did in windows of one and five minutes: the tables `queue_metrics` and `queue_latency`.",
+        (SPARK, JOURNAL, TABLES, STREAM, RANGE, FILTER, DRY),
+        (
+            "penstock pipeline metrics --journal ./data/journal --out ./tables",
+            "penstock pipeline metrics --once --final",
+            "penstock pipeline metrics --from 2026-11-16T08:00 --to 2026-11-16T12:00 --source events",
+        ),
+        (
+            Option("--lateness", "SECONDS", "how long after its end a minute waits for events (120)", seconds, 120),
+            Option("--final", "", "with --once: close the last windows, too, though events may still come for them"),
+            Option(
+                "--source",
+                "WHAT",
+                "with --from and --to, what to read: the journal, or the table events (default: journal)",
+                default="journal",
+                choices=("journal", "events"),
             ),
         ),
     ),

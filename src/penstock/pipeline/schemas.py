@@ -83,6 +83,46 @@ CORRUPT = Schema(
 )
 """What could not be read: a line with its file and offset, or events `first` to `last` of a node that are missing."""
 
+WINDOW = "window_start timestamp, window_ms bigint, period_seconds int, region string, account string, queue string"
+
+QUEUE_METRICS = Schema(
+    "queue_metrics",
+    1,
+    columns(f"{WINDOW}, metric string, unit string, sample_count bigint, sum bigint, minimum bigint, maximum bigint"),
+)
+"""Amazon's nine metrics by window: docs/explain/metrics.md says what each counts."""
+
+QUEUE_LATENCY = Schema(
+    "queue_latency",
+    1,
+    columns(
+        f"{WINDOW}, type string, deliveries bigint, redelivered bigint, deleted bigint, dead_lettered bigint, "
+        "expired bigint, failures bigint, success_ratio double, dwell_p50_ms bigint, dwell_p95_ms bigint, "
+        "dwell_p99_ms bigint, handling_p50_ms bigint, handling_p95_ms bigint, handling_p99_ms bigint, "
+        "groups bigint, fairness double"
+    ),
+)
+"""How long messages waited and were handled, and what became of them: all types of a window, and each type it had."""
+
+LATE = Schema(
+    "_late",
+    1,
+    columns(
+        "minute_ms bigint, region string, account string, queue string, measure string, events bigint, closed_ms bigint"
+    ),
+)
+"""Events that came when their minute was closed up to `closed_ms`, and are in no window."""
+
+TALLIES = Schema(
+    "tallies",
+    1,
+    columns(
+        "minute_ms bigint, region string, account string, queue string, measure string, type string, group string, "
+        "value bigint, n bigint, last_ms bigint"
+    ),
+)
+"""The state of `metrics` between batches: what has been counted in windows that are open."""
+
 REPLAYS = Schema(
     "replays",
     1,
