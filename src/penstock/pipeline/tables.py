@@ -114,7 +114,8 @@ class ParquetTable:
 
     def _frame(self, paths: Sequence[str]) -> DataFrame:
         if not paths:
-            return self._spark.createDataFrame([], self.schema.all)
+            nothing = (F.lit(None).cast(one.dataType).alias(one.name) for one in self.schema.all)
+            return self._spark.range(0).select(*nothing)  # createDataFrame would start a worker of Python for it
         reader = self._spark.read.schema(self.schema.all).option("basePath", self._files.url())
         return reader.parquet(*map(self._files.url, paths))
 
