@@ -22,7 +22,7 @@ from penstock.pipeline.files import files
 from penstock.pipeline.formats import PARQUET
 from penstock.pipeline.manifest import Commit, Manifest, State
 from penstock.pipeline.schemas import PARTITION, Schema
-from penstock.pipeline.stamps import identity
+from penstock.pipeline.stamps import TableError, identity
 
 STAGING = "_staging"
 MERGE_AT = 16
