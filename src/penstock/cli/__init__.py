@@ -33,6 +33,7 @@ COMMANDS = {
     ),
     "pipeline": Command("penstock.cli.pipeline:build", "Bring what went through the queues into tables, with Spark."),
     "demo": Command("penstock.cli.demo:build", "See the pipeline at work: a server, traffic, tables and a page."),
+    "dlq": Command("penstock.cli.dlq:build", "Bring dead letters back to where they came from, by a plan."),
     "version": Command("penstock.cli.version:build", "Print the version."),
 }
 

@@ -181,6 +181,50 @@ JOBS = {
             ),
         ),
     ),
+    "lifecycle": Job(
+        "Write a row for every message and queue it stayed in, with all its times, when the stay has ended.",
+        (SPARK, JOURNAL, TABLES, STREAM, DRY),
+        (
+            "penstock pipeline lifecycle --journal ./data/journal --out ./tables",
+            "penstock pipeline lifecycle --once --give-up-after 30",
+        ),
+        (
+            Option(
+                "--give-up-after",
+                "DAYS",
+                "days after which a message whose end is not in the journal is no longer waited for (default: 15)",
+                count,
+                15,
+            ),
+        ),
+    ),
+    "dlq": Job(
+        "Group dead letters by what they died of; write a report and a plan for `penstock dlq redrive`.",
+        (SPARK, TABLES, RANGE, FILTER, DRY),
+        (
+            "penstock pipeline dlq --out ./tables --from 2026-11-16",
+            "penstock pipeline dlq --journal ./data/journal --error-field '$.error.message' --choose all",
+        ),
+        (
+            Option("--journal", "PATH", "read this journal, instead of the table `events` in --out"),
+            Option(
+                "--error-attribute", "NAME", "the message attribute that tells the error; needs a journal with bodies"
+            ),
+            Option("--error-field", "PATH", "the field of a JSON body that tells it, like $.error; needs one, too"),
+            Option(
+                "--version-attribute",
+                "NAME",
+                "the message attribute with the sender's version (default: bus.version)",
+                default="bus.version",
+            ),
+            Option("--samples", "N", "messages of each group to show (default: 5)", count, 5),
+            Option(
+                "--choose", "GROUP", "what the plan redrives: all, or a signature; may be given many times", many=True
+            ),
+            Option("--plan", "FILE", "the plan (default: redrive-plan.json)", default="redrive-plan.json"),
+            Option("--report", "FILE", "the report as JSON (default: dead-letters.json)", default="dead-letters.json"),
+        ),
+    ),
     "report": Job(
         "Make one HTML page of the table `events`: traffic, latency, depth, failures.",
         (SPARK, TABLES, RANGE, FILTER),

@@ -129,3 +129,36 @@ REPLAYS = Schema(
     columns("node string, seq bigint, message_id string, replay string, target string, replayed_ms bigint"),
 )
 """What replays have sent: the event that a message came from, by which replay, to which queue, and when."""
+
+_STAY = (
+    "region string, account string, queue string, arn string, message_id string, group string, type string, "
+    "endpoint string, size bigint, origin string, origin_queue string, predecessor string, sent_ms bigint, "
+    "entered_ms bigint, first_receive_ms bigint, last_receive_ms bigint, visibility_changes int, sender string, "
+    "receiver string"
+)
+
+LIFECYCLE = Schema(
+    "lifecycle",
+    1,
+    columns(
+        f"{_STAY}, attempts int, ended_ms bigint, outcome string, reason string, dwell_ms bigint, handling_ms bigint, "
+        "total_ms bigint, next_queue string, successor string"
+    ),
+)
+"""A message's stay in one queue, from when it came to how it ended; `date` is the day of the end."""
+
+LIFECYCLE_OPEN = Schema(
+    "lifecycle_open", 1, columns(f"{_STAY}, seen_ms bigint, receive_count int, received_before int")
+)
+"""Stays that have not ended: what the job `lifecycle` remembers. `date` is the day of the first event of each."""
+
+DEAD_LETTERS = Schema(
+    "dead_letters",
+    1,
+    columns(
+        "signature string, region string, account string, queue string, arn string, dead_letter_queue string, "
+        "reason string, type string, version string, error string, receiver string, first_ms bigint, last_ms bigint, "
+        "count bigint, waiting bigint, sample_ids array<string>, sample_bodies array<string>"
+    ),
+)
+"""Dead letters of one cause, as the last run of the job `dlq` found them; `date` is the day of the last of them."""
