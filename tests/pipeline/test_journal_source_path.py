@@ -9,7 +9,6 @@ from datetime import date
 import pytest
 from pyspark.sql import SparkSession
 
-from penstock.pipeline.sources.journal.columns import EVENTS, FIELDS
 from pipeline.journal_source import events, lines, planned, read, rows, rows_here
 from pipeline.journals import NODE, Journal, line
 
@@ -20,12 +19,6 @@ EVERYTHING = {
     "attributes": {"a": ["String", "b"], 'q"]}\\': ["Binary", 'x"]},"attributes":{"']},
     "body": 'Grüße\n"quoted",\\ "attributes":{} \U0001f680',
 }  # fmt: skip
-
-
-def test_the_columns_are_those_of_the_journal(spark: SparkSession) -> None:
-    from penstock.pipeline.schemas import JOURNAL, KNOWN_EVENTS  # which needs a session to be imported
-
-    assert (FIELDS, EVENTS) == (JOURNAL, KNOWN_EVENTS)
 
 
 def test_every_field_comes_out_as_the_line_has_it(spark: SparkSession, journal: Journal) -> None:
