@@ -16,9 +16,9 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
+from penstock.pipeline.schemas import JOURNAL
 from penstock.pipeline.session import session
 from penstock.pipeline.sources import register
-from penstock.pipeline.sources.journal.columns import FIELDS
 
 NODE = "4f1c2a9be07d"
 START = 1_794_787_200_000
@@ -54,7 +54,7 @@ def seconds(frame: Callable[[], DataFrame]) -> float:
 def ways(spark: SparkSession, folder: str) -> dict[str, Callable[[], DataFrame]]:
     source = spark.read.format("penstock.journal")
     return {
-        "spark.read.json, with a schema": lambda: spark.read.schema(FIELDS).json(folder),
+        "spark.read.json, with a schema": lambda: spark.read.schema(JOURNAL).json(folder),
         "penstock.journal": lambda: source.load(folder),
         "penstock.journal, one queue of fifty": lambda: source.load(folder).where("queue = 'orders-7'"),
     }

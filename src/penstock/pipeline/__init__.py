@@ -3,10 +3,16 @@
 Everything here is a client. It reads the journal's files, or speaks the public API, and imports nothing of the server:
 an executor of a cluster needs this folder, Spark and botocore, and no more.
 
-    session    a Spark session, or one clear line about what is missing
-    events     the journal as a DataFrame, and what in it could not be read
-    tables     tables of files with exactly-once commits
-    schemas    what is in each table, with versions
-    sources    `penstock.journal` and `penstock.queue` for any Spark program
-    jobs       one file a job: read, transform, write
+    catalogue   the jobs and their options, as data             jobs/       one file a job: transform, run
+    session     a Spark session, or one clear line              sources/    `penstock.journal`, `penstock.queue`
+    following   follows the journal, batch by batch             inputs      … from its folder or from the server
+    events      the journal's lines as a DataFrame              density     … and what of it is missing or torn
+    tables      tables of files: commits that happen once       manifest    … the log of commits
+    lakes       the same as Delta and Iceberg tables            schemas     what is in each table, with versions
+    checkpoint  of one job into one table                       progress    a bar, or lines of JSON
+    counting/   windows, for `metrics`                          sqs         a light client, for executors
+
+A batch goes: Spark's file source plans it → `following` counts it → the job's transform, pure DataFrames → `tables`
+commit it under its number → `_corrupt` gets what was wrong → the checkpoint and the server know how far we are.
+docs/adr/013 says why.
 """
