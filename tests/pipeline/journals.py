@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -68,4 +69,7 @@ class Journal:
         place.mkdir(parents=True, exist_ok=True)
         file = place / f"{first['seq']:020d}-{last['seq']:020d}.jsonl.gz"
         file.write_bytes(gzip.compress(text.encode()))
+        os.utime(
+            file, (1_000_000 + first["seq"],) * 2
+        )  # Spark takes files by these, and tests publish faster than they tick
         return file

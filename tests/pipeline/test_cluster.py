@@ -5,17 +5,20 @@ import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
 from penstock.pipeline import session
-from penstock.pipeline.schemas import EVENTS
+from penstock.pipeline.jobs import lifecycle, metrics
+from penstock.pipeline.schemas import EVENTS, LIFECYCLE, QUEUE_METRICS, Schema
 from penstock.pipeline.tables import open_table
 
 from .cluster import Cluster, cluster
 from .drivers import Driver, moments
-from .journals import Journal, line
+from .jobs_asked import asked
+from .journals import Journal, Line, line
 
 SEGMENTS, EVENTS_EACH = 30, 400
 
@@ -38,14 +41,21 @@ def journal(tmp_path: Path) -> Journal:
     for number in range(SEGMENTS):
         first = number * EVENTS_EACH + 1
         seqs = range(first, first + EVENTS_EACH)
-        made.publish(*(line(seq, after_ms=seq * 100, message_id=f"m{seq}", size=rng.randrange(1000)) for seq in seqs))
+        made.publish(*(event(seq, rng.randrange(1000)) for seq in seqs))
     return made
 
 
-def land(journal: Journal, running: Cluster) -> Driver:
+def event(seq: int, size: int) -> Line:
+    """Three events a message: sent, received, deleted."""
+    kind = ("SENT", "RECEIVED", "DELETED")[seq % 3]
+    about = {"message_id": f"m{seq // 3}", "size": size, "duration_ms": size}
+    return line(seq, kind, after_ms=seq * 100, **about, **({} if kind == "SENT" else {"receive_count": 1}))
+
+
+def started(journal: Journal, running: Cluster, job: str = "land") -> Driver:
     folder = journal.folder.parent
     words = [
-        "land",
+        job,
         "--journal",
         str(journal.folder),
         "--out",
@@ -62,7 +72,7 @@ def assert_landed(spark: SparkSession, journal: Journal) -> None:
     rows = open_table(spark, str(out), EVENTS).read().select("seq", "message_id", "size").collect()
     files = spark.read.parquet(str(out / "events")).select("seq", "message_id", "size").collect()
     rng = random.Random(7)
-    expected = [(seq, f"m{seq}", rng.randrange(1000)) for seq in range(1, SEGMENTS * EVENTS_EACH + 1)]
+    expected = [(seq, f"m{seq // 3}", rng.randrange(1000)) for seq in range(1, SEGMENTS * EVENTS_EACH + 1)]
     assert sorted(map(tuple, rows)) == sorted(map(tuple, files)) == expected
 
 
@@ -71,17 +81,17 @@ def test_a_driver_killed_at_every_kind_of_moment(running: Cluster, journal: Jour
     killed = [
         name
         for name, at_start in moments(tables / "events", tables / "_checkpoints" / "land").items()
-        if land(journal, running).kill_when(at_start())
+        if started(journal, running).kill_when(at_start())
     ]
     assert killed == ["planned", "being written", "moved", "committed", "remembered"]
-    last = land(journal, running)
+    last = started(journal, running)
     assert last.end() == 0, last.said()
     assert_landed(spark, journal)
 
 
 def test_an_executor_killed_in_the_middle_of_a_batch(running: Cluster, journal: Journal, spark: SparkSession) -> None:
     tables = journal.folder.parent / "tables"
-    driver = land(journal, running)
+    driver = started(journal, running)
     writing = moments(tables / "events", tables / "_checkpoints" / "land")["being written"]()
     killed = 0
     while driver.process.poll() is None and killed < 2:
@@ -94,3 +104,28 @@ def test_an_executor_killed_in_the_middle_of_a_batch(running: Cluster, journal: 
     assert_landed(spark, journal)
     batches = [json.loads(said) for said in driver.said().splitlines() if said.startswith('{"event": "batch"')]
     assert sum(batch["rows"] for batch in batches) == SEGMENTS * EVENTS_EACH
+
+
+@pytest.mark.parametrize(
+    ("job", "table"), [(metrics, QUEUE_METRICS), (lifecycle, LIFECYCLE)], ids=["metrics", "lifecycle"]
+)
+def test_jobs_with_state_end_as_if_nobody_had_killed_them(
+    job: Any, table: Schema, running: Cluster, journal: Journal, spark: SparkSession, tmp_path: Path
+) -> None:
+    name = job.__name__.rpartition(".")[2]
+    tables = journal.folder.parent / "tables"
+    kinds = moments(tables / table.name, tables / "_checkpoints" / name)
+    killed = [
+        moment
+        for moment in ("being written", "committed")
+        if started(journal, running, name).kill_when(kinds[moment]())
+    ]
+    assert killed == ["being written", "committed"]
+    last = started(journal, running, name)
+    assert last.end() == 0, last.said()
+    job.run(spark, asked(name, "--journal", str(journal.folder), "--out", str(tmp_path / "calm"), "--once"))
+    calm, stormy = (
+        sorted(map(str, open_table(spark, str(out), table).read().collect())) for out in (tmp_path / "calm", tables)
+    )
+    assert calm == stormy
+    assert len(calm) > 20
