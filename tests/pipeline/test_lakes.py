@@ -22,12 +22,14 @@ THINGS = Schema("things", 1, columns("name string, size bigint"))
 PROGRAM = """
 import sys
 from datetime import date
+from penstock.pipeline.ask import Ask
 from penstock.pipeline.formats import settings
-from penstock.pipeline.schemas import Schema, columns
+from penstock.pipeline.jobs import land
+from penstock.pipeline.schemas import EVENTS, Schema, columns
 from penstock.pipeline.session import session
 from penstock.pipeline.tables import Batch, open_table
 
-form, out = sys.argv[1:]
+form, out, journal = sys.argv[1:]
 things = Schema("things", 1, columns("name string, size bigint"))
 monday, tuesday = date(2026, 11, 16), date(2026, 11, 17)
 spark = session("lakes", "local[1]", settings=settings(form, out, {"spark.ui.enabled": "false"}))
@@ -50,6 +52,9 @@ assert names() == ["a", "b", "d"], names()
 assert table.replace(rows("f"), Batch("q", 3)) == 1
 assert names() == ["f"] and table.has(Batch("q", 3)) and not table.has(Batch("q", 4))
 assert set(table.writers()) == {"q"}
+for _ in range(2):
+    land.run(spark, Ask("land", journal=journal, out=out, format=form, once=True, segments_at_once=1))
+    assert sorted(row.seq for row in open_table(spark, out, EVENTS, form).read().collect()) == [1, 2, 3]
 print("as it should be")
 """
 
@@ -76,21 +81,11 @@ def run(form: str, *words: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("form", PACKAGES)
 def test_a_batch_is_in_a_lake_once_too(form: str, tmp_path: Path) -> None:
-    ran = run(form, "-c", PROGRAM, form, str(tmp_path))
-    assert ran.stdout.endswith("as it should be\n"), ran.stdout + ran.stderr[-3000:]
-
-
-@pytest.mark.parametrize("form", PACKAGES)
-def test_a_journal_is_landed_in_a_lake(form: str, tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal")
-    words = ["-m", "penstock", "pipeline", "land", "--once", "--format", form, "--master", "local[1]"]
-    words += ["--journal", str(journal.folder), "--out", str(tmp_path / "tables")]
     journal.publish(line(1), line(2))
-    first = run(form, *words)
-    assert "land: 2 rows" in first.stderr, first.stderr[-3000:]
     journal.publish(line(3))
-    second = run(form, *words)
-    assert "land: 1 rows" in second.stderr, second.stderr[-3000:]
+    ran = run(form, "-c", PROGRAM, form, str(tmp_path / "tables"), str(journal.folder))
+    assert ran.stdout.endswith("as it should be\n"), ran.stdout + ran.stderr[-3000:]
 
 
 def test_iceberg_with_a_spark_that_it_has_no_runtime_for_is_one_clear_line(tmp_path: Path) -> None:
