@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import pytest
 from pyspark.sql import SparkSession
 
-from penstock.pipeline.figures import MOST_BUCKETS, Figures, extent, figures, span_of
-from penstock.pipeline.quantities import DAY, HOUR, MINUTE
+from penstock.pipeline.reporting.figures import MOST_BUCKETS, Figures, extent, figures, span_of
+from penstock.pipeline.reporting.quantities import DAY, HOUR, MINUTE
 
 from .journals import START, Line, line
 from .traffic import a_day, frame

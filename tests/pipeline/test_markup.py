@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as some
 
-from penstock.pipeline.markup import Markup, element, joined
+from penstock.pipeline.reporting.markup import Markup, element, joined
 
 
 def test_text_is_escaped_and_markup_is_not() -> None:

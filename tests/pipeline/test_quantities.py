@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from penstock.pipeline import quantities
-from penstock.pipeline.quantities import DAY, HOUR, MINUTE, SECOND, counted, landmarks, moments, ticks, timed
+from penstock.pipeline.reporting import quantities
+from penstock.pipeline.reporting.quantities import DAY, HOUR, MINUTE, SECOND, counted, landmarks, moments, ticks, timed
 
 from .journals import START
 

@@ -9,8 +9,8 @@ from pyspark.sql import SparkSession
 
 from penstock.pipeline.ask import Ask
 from penstock.pipeline.jobs import report
-from penstock.pipeline.page import About, page
-from penstock.pipeline.quantities import HOUR, count, duration
+from penstock.pipeline.reporting.page import About, page
+from penstock.pipeline.reporting.quantities import HOUR, count, duration
 from penstock.pipeline.schemas import CORRUPT, EVENTS
 from penstock.pipeline.tables import Batch, TableError, open_table
 

@@ -42,10 +42,13 @@ class Job:
 
 def follow(spark: SparkSession, job: Job) -> int:
     follower = Follower(spark, job)
-    if job.ask.dry_run:
-        print(follower.plan())  # noqa: T201 - what was asked for
-        return 0
-    follower.run()
+    try:
+        if job.ask.dry_run:
+            print(follower.plan())  # noqa: T201 - what was asked for
+        else:
+            follower.run()
+    finally:
+        follower.close()
     return 0
 
 
@@ -74,6 +77,9 @@ class Follower:
         names = ", ".join(table.schema.name for table in self._job.tables)
         target = f"{names} in {self._ask.out} ({self._ask.format}), checkpoint {self._checkpoint.place}"
         return f"{self._ask.job}: {waiting:,} events of {self._input.name} → {target}"
+
+    def close(self) -> None:
+        self._input.close()
 
     def run(self) -> None:
         for table in (*self._job.tables, self._corrupt):

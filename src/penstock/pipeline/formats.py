@@ -31,6 +31,7 @@ def _of(form: str, out: str) -> dict[str, str]:
             "spark.sql.extensions": CLASSES[form],
             "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
             "spark.databricks.delta.autoCompact.enabled": "true",
+            "spark.databricks.delta.snapshotPartitions": "2",  # the log of tables like ours is small
         }
     name = f"spark.sql.catalog.{CATALOGUE}"
     return {

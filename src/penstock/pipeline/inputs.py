@@ -40,6 +40,8 @@ class Input(Protocol):
     def acknowledge(self, covered: Covered) -> None:
         """Tell the server, if it knows us, what it need not keep for us."""
 
+    def close(self) -> None: ...
+
 
 def open_input(spark: SparkSession, ask: Ask, checkpoint: Checkpoint) -> Input:
     if ask.journal_place:
@@ -74,6 +76,10 @@ class FolderInput:
         if self._server and self._ask.reader:
             for node, ranges in covered.items():
                 self._server.commit(self._ask.reader, node, reached(ranges))
+
+    def close(self) -> None:
+        if self._server:
+            self._server.close()
 
 
 class ServerInput:
@@ -111,6 +117,9 @@ class ServerInput:
 
     def acknowledge(self, covered: Covered) -> None:
         """The data source does, when Spark has committed."""
+
+    def close(self) -> None:
+        self._server.close()
 
 
 def _server(ask: Ask) -> "Server":

@@ -21,8 +21,8 @@ from pyspark.sql import functions as F
 from penstock.pipeline import events, replaying, warehouse
 from penstock.pipeline.ask import Ask
 from penstock.pipeline.progress import Progress, Step
-from penstock.pipeline.quantities import count, duration, moment, size
 from penstock.pipeline.replaying import Piece, Sum
+from penstock.pipeline.reporting.quantities import count, duration, moment, size
 from penstock.pipeline.schemas import EVENTS, REPLAYS
 from penstock.pipeline.stamps import TableError
 from penstock.pipeline.streaming import JobFailed, cause

@@ -7,10 +7,10 @@ from pyspark.sql import functions as F
 
 from penstock.pipeline import warehouse
 from penstock.pipeline.ask import Ask
-from penstock.pipeline.charts import Span
-from penstock.pipeline.figures import Figures, extent, figures, totals
 from penstock.pipeline.files import files
-from penstock.pipeline.page import About, page
+from penstock.pipeline.reporting.charts import Span
+from penstock.pipeline.reporting.figures import Figures, extent, figures, totals
+from penstock.pipeline.reporting.page import About, page
 from penstock.pipeline.schemas import CORRUPT, EVENTS
 from penstock.pipeline.stamps import TableError
 

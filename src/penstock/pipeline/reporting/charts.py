@@ -8,8 +8,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from penstock.pipeline.markup import Markup, element, joined
-from penstock.pipeline.quantities import MINUTE, Quantity, landmarks, moment, moments, ticks
+from penstock.pipeline.reporting.markup import Markup, element, joined
+from penstock.pipeline.reporting.quantities import MINUTE, Quantity, landmarks, moment, moments, ticks
 
 WIDTH, HEIGHT = 720, 270
 LEFT, RIGHT, TOP, BOTTOM = 62, 14, 28, 30

@@ -6,11 +6,11 @@ An empty plot could as well be a broken one, so no panel shows one.
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from penstock.pipeline import charts
-from penstock.pipeline.charts import Series
-from penstock.pipeline.figures import Figures, Row
-from penstock.pipeline.markup import Markup, element
-from penstock.pipeline.quantities import MINUTE, count, counted, duration, moment, short, timed
+from penstock.pipeline.reporting import charts
+from penstock.pipeline.reporting.charts import Series
+from penstock.pipeline.reporting.figures import Figures, Row
+from penstock.pipeline.reporting.markup import Markup, element
+from penstock.pipeline.reporting.quantities import MINUTE, count, counted, duration, moment, short, timed
 
 NOT_GAUGED = "no queue was gauged in this time: the server does it each minute"
 PERCENTILES = (("p50", "low"), ("p95", "mid"), ("p99", "high"))

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-from penstock.pipeline.figures import Figures
-from penstock.pipeline.markup import Markup, element, joined
-from penstock.pipeline.panels import PLOTS, TABLES, causes
-from penstock.pipeline.quantities import MINUTE, count, duration, headline, moment, share, short, size
+from penstock.pipeline.reporting.figures import Figures
+from penstock.pipeline.reporting.markup import Markup, element, joined
+from penstock.pipeline.reporting.panels import PLOTS, TABLES, causes
+from penstock.pipeline.reporting.quantities import MINUTE, count, duration, headline, moment, share, short, size
 
-TEMPLATE = Path(__file__).with_name("report.html")
+TEMPLATE = Path(__file__).with_name("page.html")
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from penstock.pipeline.charts import Span
 from penstock.pipeline.events import between
-from penstock.pipeline.quantities import DAY, DURATIONS, MINUTE, SECOND
+from penstock.pipeline.reporting.charts import Span
+from penstock.pipeline.reporting.quantities import DAY, DURATIONS, MINUTE, SECOND
 
 MOST_BUCKETS = 240
 TOP = 10
