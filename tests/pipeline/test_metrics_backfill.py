@@ -99,3 +99,13 @@ def test_a_range_beyond_the_journals_end_says_so(tables: Tables, capsys: pytest.
 def test_a_wrong_range_is_refused_in_one_line(changes: dict[str, Any], said: str, tables: Tables) -> None:
     with pytest.raises((TableError, JournalError), match=said):
         tables.back_fill(0, 20, **changes)
+
+
+def test_what_the_numbers_are_without_is_said(tables: Tables, capsys: pytest.CaptureFixture[str]) -> None:
+    last = LINES[-1]["seq"]
+    tables.journal.publish_text("torn\n", line(last + 6, after_ms=20 * MINUTE))
+    tables.publish([line(last + 7, size=1, after_ms=21 * MINUTE)])
+    tables.back_fill(0, 20)
+    said = capsys.readouterr().err
+    assert "1 lines of the journal cannot be read; 5 events are missing from the journal" in said
+    assert tables.metrics() == oracle.metrics(LINES)

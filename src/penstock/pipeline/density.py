@@ -5,6 +5,7 @@ has as many lines as the names say and its files follow on those before. Countin
 only where the count is off is the batch looked through again, for rows of the table `_corrupt`.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -97,6 +98,14 @@ def _holes(covered: Covered, listed: Sequence[Segment]) -> Iterator[Finding]:
         there = [(one.first, one.last) for one in _between(ranges, node, listed)]
         for first, last in gaps([*ranges, *there]):
             yield Finding("segments are missing", node=node, first=first, last=last)
+
+
+def missing(found: Iterable[Segment]) -> int:
+    """Events between segments of a node that no segment has."""
+    by_node: defaultdict[str, list[Range]] = defaultdict(list)
+    for segment in found:
+        by_node[segment.node].append((segment.first, segment.last))
+    return sum(total(gaps(ranges)) for ranges in by_node.values())
 
 
 def _bad_lines(frame: DataFrame) -> list[Finding]:

@@ -78,16 +78,20 @@ def stream(spark: SparkSession, journal: str, segments_at_once: int) -> DataFram
 
 
 def batch(spark: SparkSession, journal: str, start_ms: int | None = None, end_ms: int | None = None) -> DataFrame:
-    """What happened in [start, end). A segment's date is that of its first line, so the day before is looked at too."""
-    chosen = [
-        segment.path
-        for segment in segments(spark, journal)
-        if (start_ms is None or segment.date >= _day(start_ms, -1)) and (end_ms is None or segment.date <= _day(end_ms))
-    ]
+    """What happened in [start, end), and lines of those days that are no events."""
+    chosen = [segment.path for segment in of_time(segments(spark, journal), start_ms, end_ms)]
     if not chosen:
         return spark.createDataFrame([], StructType([*WITH_CORRUPT, _text("extra"), _text(FILE)]))
-    frame = _read(spark.read, spark, journal, *chosen)
-    return frame.where(between(start_ms, end_ms)) if start_ms is not None or end_ms is not None else frame
+    return _read(spark.read, spark, journal, *chosen).where(between(start_ms, end_ms) | F.col(CORRUPT).isNotNull())
+
+
+def of_time(found: Iterable[Segment], start_ms: int | None, end_ms: int | None) -> list[Segment]:
+    """A segment's date is that of its first line, so those of the day before may have some, too."""
+    return [
+        segment
+        for segment in found
+        if (start_ms is None or segment.date >= _day(start_ms, -1)) and (end_ms is None or segment.date <= _day(end_ms))
+    ]
 
 
 def has_lines(spark: SparkSession, segment: Segment) -> bool:

@@ -10,13 +10,14 @@ from datetime import UTC, date, datetime, timedelta
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
-from penstock.pipeline import events
+from penstock.pipeline import density, events
 from penstock.pipeline.ask import Ask
 from penstock.pipeline.counting import queue_latency, queue_metrics
 from penstock.pipeline.counting.closing import FINAL, Closing
 from penstock.pipeline.counting.extent import Extent, of_journal, of_table
 from penstock.pipeline.counting.tallies import added_up, tally
 from penstock.pipeline.counting.windows import Span, floor
+from penstock.pipeline.density import Census
 from penstock.pipeline.progress import Progress
 from penstock.pipeline.schemas import EVENTS, QUEUE_LATENCY, QUEUE_METRICS
 from penstock.pipeline.stamps import TableError
@@ -33,7 +34,7 @@ def run(spark: SparkSession, ask: Ask) -> int:
         open_table(spark, ask.out, QUEUE_LATENCY, ask.format): queue_latency.transform,
     }
     _leave_open_windows(Closing(spark, ask.checkpoint_place), list(targets), span)
-    found, extent = _source(spark, ask, span)
+    found, extent, census = _source(spark, ask, span)
     extent.must_cover(span.start_ms)
     where = f"{ask.job}: {_time(span.start_ms)} to {_time(span.end_ms)} from {ask.own['source']}"
     if ask.dry_run:
@@ -44,11 +45,20 @@ def run(spark: SparkSession, ask: Ask) -> int:
         rows = [_replace(table, transform(tallies, span), span, ask) for table, transform in targets.items()]
     finally:
         tallies.unpersist()
-    short = (
-        f"; {ask.own['source']} ends at {_time(extent.last_ms)}, before that" if extent.last_ms < span.end_ms else ""
-    )
-    Progress(ask.job).end(f"{where}, {sum(rows):,} rows{short}")
+    Progress(ask.job).end("; ".join([f"{where}, {sum(rows):,} rows", *_wanting(spark, ask, span, extent, census)]))
     return 0
+
+
+def _wanting(spark: SparkSession, ask: Ask, span: Span, extent: Extent, census: Census | None) -> Iterator[str]:
+    """What the numbers are without."""
+    if extent.last_ms < span.end_ms:
+        yield f"{ask.own['source']} ends at {_time(extent.last_ms)}, before that"
+    if census and (bad := census.result()[1]):
+        yield f"{bad:,} lines of the journal cannot be read"
+    if census and ask.journal_place:
+        there = events.of_time(events.segments(spark, ask.journal_place), span.start_ms, span.end_ms)
+        if gone := density.missing(there):
+            yield f"{gone:,} events are missing from the journal"
 
 
 def _span(ask: Ask) -> Span:
@@ -73,17 +83,18 @@ def _leave_open_windows(closing: Closing, tables: list[Table], span: Span) -> No
         )
 
 
-def _source(spark: SparkSession, ask: Ask, span: Span) -> tuple[DataFrame, Extent]:
-    """The events of the span, and what else there is."""
+def _source(spark: SparkSession, ask: Ask, span: Span) -> tuple[DataFrame, Extent, Census | None]:
+    """The events of the span, and what else there is; of a journal also who counts its lines."""
     if ask.own["source"] == "events":
         table = open_table(spark, ask.out, EVENTS, ask.format).read()
         in_time = events.between(span.start_ms, span.end_ms) & F.col("date").isin(*_dates(span))
-        return table.where(in_time), of_table(table, f"the table events in {ask.out}")
+        return table.where(in_time), of_table(table, f"the table events in {ask.out}"), None
     place = ask.journal_place
     if place is None:
         raise TableError("--journal names the journal's folder, or --source events its table")
-    found = events.readable(events.batch(spark, place, span.start_ms, span.end_ms))
-    return found, of_journal(spark, place)
+    census = Census()
+    found = events.readable(census.of(events.batch(spark, place, span.start_ms, span.end_ms)))
+    return found, of_journal(spark, place), census
 
 
 def _wanted(ask: Ask) -> Column:
