@@ -75,6 +75,8 @@ async def cheapest(store: SqliteStore, operation: Callable[[], Awaitable[object]
 
 HARMLESS = ("SCAN CONSTANT ROW", "USE TEMP B-TREE FOR LAST TERM OF ORDER BY")
 """No table, and a sort among those that are equal but for their names."""
+OF_THE_STATEMENT = "-ROW VALUES CLAUSE"
+"""The rows that an INSERT brings with it."""
 FIRST_ROW = "SELECT shelf FROM litter LIMIT 1"
 
 
@@ -85,7 +87,7 @@ def scans(store: SqliteStore, cost: Cost) -> list[str]:
     for sql, bindings in cost.statements.items():
         if sql.lstrip().upper().startswith(("SELECT", "UPDATE", "INSERT", "DELETE")):
             for *_, detail in connection.execute(f"EXPLAIN QUERY PLAN {sql}", bindings).fetchall():
-                if detail.startswith(HARMLESS) or sql == FIRST_ROW:
+                if detail.startswith(HARMLESS) or detail.endswith(OF_THE_STATEMENT) or sql == FIRST_ROW:
                     continue
                 if detail.startswith("SCAN ") or "TEMP B-TREE" in detail:
                     found.append(f"{detail}: {' '.join(sql.split())}")
