@@ -25,6 +25,7 @@ JAVA = 17
 SETTINGS: Mapping[str, str] = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
+    "spark.sql.maxConcurrentOutputFileWriters": "16",  # else rows are sorted by date before they are written
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
     "spark.sql.streaming.stopTimeout": "30s",
     # A driver killed as it plans its first batch leaves a draft behind that Spark would refuse for ever. That nobody
