@@ -44,7 +44,12 @@ pipeline: $(SPARK) ## See the data pipeline at work: a server, traffic, tables a
 
 .PHONY: test
 test: check test-tools sdk-envs ## Check, then run every test
+ifdef ARGS
 	.venv/bin/python -m pytest $(ARGS)
+else
+	.venv/bin/python -m pytest --ignore=tests/pipeline
+	.venv/bin/python -m pytest tests/pipeline
+endif
 
 .PHONY: check
 check: $(DEV) ## Format, lint, types, architecture: under 20 seconds

@@ -8,12 +8,6 @@ import tally
 from server_process import Server
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Spark first. What binds it to Python waits with `select`, which knows the first 1,024 files of a process and no
-    others, and tests that kill stores in the middle leave as many open."""
-    items.sort(key=lambda item: "pipeline" not in item.path.parts)
-
-
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     tally.write_down(len(terminalreporter.stats.get("passed", ())))
 
