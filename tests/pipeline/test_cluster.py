@@ -52,7 +52,7 @@ def event(seq: int, size: int) -> Line:
     return line(seq, kind, after_ms=seq * 100, **about, **({} if kind == "SENT" else {"receive_count": 1}))
 
 
-def started(journal: Journal, running: Cluster, job: str = "land") -> Driver:
+def started(journal: Journal, running: Cluster, job: str = "land", at_once: int = 5) -> Driver:
     folder = journal.folder.parent
     words = [
         job,
@@ -62,7 +62,7 @@ def started(journal: Journal, running: Cluster, job: str = "land") -> Driver:
         str(folder / "tables"),
         "--once",
         "--segments-at-once",
-        "3",
+        str(at_once),
     ]
     return Driver(words, running.master, folder / "driver.log").start()
 
@@ -118,10 +118,10 @@ def test_jobs_with_state_end_as_if_nobody_had_killed_them(
     killed = [
         moment
         for moment in ("being written", "committed")
-        if started(journal, running, name).kill_when(kinds[moment]())
+        if started(journal, running, name, 10).kill_when(kinds[moment]())
     ]
     assert killed == ["being written", "committed"]
-    last = started(journal, running, name)
+    last = started(journal, running, name, 10)
     assert last.end() == 0, last.said()
     job.run(spark, asked(name, "--journal", str(journal.folder), "--out", str(tmp_path / "calm"), "--once"))
     calm, stormy = (
