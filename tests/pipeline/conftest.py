@@ -29,13 +29,18 @@ that kill stores in the middle leave as many open."""
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+def java() -> None:
+    """Without one there is nothing to test, which the build machine does not forgive."""
     try:
         session.check()
     except session.NotReady as reason:
         if os.environ.get("CI"):
             raise
         pytest.skip(str(reason))
+
+
+@pytest.fixture(scope="session")
+def spark(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     if len(os.listdir("/proc/self/fd")) > MOST_FILES:
         pytest.fail("too many open files for py4j: run tests/pipeline in a process of its own, as `make test` does")
     folder = tmp_path_factory.mktemp("spark")

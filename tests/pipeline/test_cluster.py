@@ -1,7 +1,6 @@
 """On a real cluster of one master and two workers: drivers and executors are killed, and every event is there once."""
 
 import json
-import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from penstock.pipeline import session
 from penstock.pipeline.jobs import lifecycle, metrics
 from penstock.pipeline.schemas import EVENTS, LIFECYCLE, QUEUE_METRICS, Schema
 from penstock.pipeline.tables import open_table
@@ -24,13 +22,7 @@ SEGMENTS, EVENTS_EACH = 30, 400
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    try:
-        session.check()
-    except session.NotReady as reason:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(str(reason))
+def running(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     with cluster(tmp_path_factory.mktemp("cluster")) as started:
         yield started
 

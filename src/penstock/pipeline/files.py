@@ -78,18 +78,18 @@ class LocalFiles:
             raise Taken(path) from None
         finally:
             os.unlink(draft)
-        _sync(target.parent)
+        sync(target.parent)
 
     def replace(self, path: str, content: bytes) -> None:
         target = self._room_for(path)
         os.replace(self._draft(target, content), target)
-        _sync(target.parent)
+        sync(target.parent)
 
     def move(self, source: str, target: str) -> None:
         place = self._room_for(target)
-        _sync(Path(self.root, source))
+        sync(Path(self.root, source))
         os.replace(Path(self.root, source), place)
-        _sync(place.parent)
+        sync(place.parent)
 
     def remove(self, path: str) -> None:
         place = Path(self.root, path)
@@ -122,7 +122,8 @@ class LocalFiles:
         return draft
 
 
-def _sync(place: Path) -> None:
+def sync(place: Path) -> None:
+    """A file's content, or a folder's names, are on disk when this returns."""
     descriptor = os.open(place, os.O_RDONLY)
     try:
         os.fsync(descriptor)

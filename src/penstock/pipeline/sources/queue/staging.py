@@ -24,6 +24,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
 
+from penstock.pipeline.files import sync
+
 FORGET_MS = 15 * 86_400_000
 """A message lives for fourteen days at most; what is older than that cannot come again."""
 TAKEOVER_SECONDS = 30.0
@@ -99,7 +101,7 @@ class Staging:
     def write_plan(self, batch: int, plan: Plan) -> None:
         self.folder(batch).mkdir(exist_ok=True)
         write_whole(self.folder(batch) / "plan.json", json.dumps(asdict(plan)).encode())
-        _sync(self.root)
+        sync(self.root)
 
     def file(self, batch: int, index: int) -> Path:
         return self.folder(batch) / f"{index}.arrow"
@@ -146,7 +148,7 @@ def write_whole(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(path)
-    _sync(path.parent)
+    sync(path.parent)
 
 
 def publish(temporary: Path, path: Path) -> bool:
@@ -157,13 +159,5 @@ def publish(temporary: Path, path: Path) -> bool:
         return False
     finally:
         temporary.unlink()
-    _sync(path.parent)
+    sync(path.parent)
     return True
-
-
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
