@@ -1,11 +1,17 @@
-"""What tests of every folder share: a running server."""
+"""What tests of every folder share: a running server, and examples that are drawn alike each time in CI."""
 
+import os
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 
 import tally
 from server_process import Server
+
+hypothesis.settings.register_profile("gate", derandomize=True)
+if os.environ.get("CI"):
+    hypothesis.settings.load_profile("gate")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

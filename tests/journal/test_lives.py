@@ -1,5 +1,6 @@
 """The journal over many lives: whatever happens to the process or the machine, files and store agree afterwards."""
 
+import asyncio
 import contextlib
 import json
 import shutil
@@ -298,3 +299,14 @@ async def test_the_fields_of_a_version_are_said_before_its_first_line(tmp_path: 
     await desk.begin()
     said = json.loads((desk.journal.files.directory / FORMAT).read_bytes())
     assert said == {"version": 1, "fields": list(Event.__struct_fields__)}
+
+
+async def test_a_change_of_readers_goes_to_its_end_though_nobody_waits_for_it(tmp_path: Path) -> None:
+    """A thread cannot be called back: were the next change to start beside it, one of the two would be lost."""
+    journal = await Desk(tmp_path).begin()
+    gone = asyncio.ensure_future(journal.register("gone", 1))
+    await asyncio.sleep(0)
+    gone.cancel()
+    await journal.register("here", 2)
+    assert {reader.name for reader in await journal.readers()} == {"gone", "here"}
+    await journal.stop()

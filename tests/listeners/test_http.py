@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import gc
 import socket
 import struct
 from email.utils import parsedate_to_datetime
@@ -246,6 +247,24 @@ async def test_a_client_that_leaves_cancels_the_request_it_waited_for(serve: Ser
     await wire.close()
     await until(lambda: parked.cancelled)
     await until(lambda: server.connections[-1] == 0)
+
+
+async def test_what_a_cancelled_request_waited_for_may_fail_in_silence(serve: Serve) -> None:
+    failing: list[asyncio.Future[HttpResponse]] = []
+
+    async def handler(request: HttpRequest) -> HttpResponse:
+        failing.append(asyncio.get_running_loop().create_future())
+        return await failing[0]
+
+    server = await serve(handler, HttpLimits(half_close_seconds=0.01))
+    wire = await server.open()
+    await wire.send(request())
+    await until(lambda: bool(failing))
+    await wire.close()
+    await until(lambda: server.connections[-1] == 0)
+    failing.pop().set_exception(ValueError("of no interest to anyone"))
+    await asyncio.sleep(0.01)
+    gc.collect()
 
 
 async def test_a_client_that_leaves_at_once_cancels_its_request_soon(serve: Serve) -> None:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 import msgspec
 import structlog
@@ -26,6 +27,8 @@ from penstock.journal.segments import FOREVER, Segments
 from penstock.journal.writer import Writer
 
 log = structlog.get_logger("penstock")
+P = ParamSpec("P")
+T = TypeVar("T")
 
 NODE = "journal-node"
 """Under which name the store keeps the node."""
@@ -196,21 +199,26 @@ class JournalOfServer:
         return list((await asyncio.to_thread(self._readers.all)).values())
 
     async def register(self, name: str, now: int) -> ReaderState:
-        async with self._lock:
-            return await asyncio.to_thread(self._readers.register, name, now)
+        return await self._alone(self._readers.register, name, now)
 
     async def commit(self, name: str, node: str, seq: int) -> ReaderState:
-        async with self._lock:
-            return await asyncio.to_thread(self._readers.commit, name, node, seq)
+        return await self._alone(self._readers.commit, name, node, seq)
 
     async def unregister(self, name: str) -> None:
-        async with self._lock:
-            await asyncio.to_thread(self._readers.remove, name)
+        await self._alone(self._readers.remove, name)
 
     async def enforce_retention(self) -> None:
-        async with self._lock:
-            removed = await asyncio.to_thread(self._retention.enforce, self._clock.wall())
+        removed = await self._alone(self._retention.enforce, self._clock.wall())
         self.forced += removed.forced
+
+    async def _alone(self, work: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
+        """To its end, whoever stops waiting: a thread cannot be called back, and the next must not start beside it."""
+
+        async def to_its_end() -> T:
+            async with self._lock:
+                return await asyncio.to_thread(work, *arguments, **options)
+
+        return await asyncio.shield(asyncio.ensure_future(to_its_end()))
 
 
 async def without_journal(journal: JournalOfServer, store: Store) -> None:

@@ -221,10 +221,12 @@ class HttpConnection(asyncio.Protocol):
             self._running, self.request = self._owner.handler(self.request), None
             self._step()
 
-    def _step(self, _: object = None) -> None:
+    def _step(self, waited_for: asyncio.Future[Any] | None = None) -> None:
         """Run the request until it is answered, or has to wait for something."""
         running = self._running
-        if running is None:  # cancelled
+        if running is None:  # cancelled: nobody will look at what it waited for
+            if waited_for is not None and not waited_for.cancelled():
+                waited_for.exception()
             return
         try:
             awaited = running.send(None)
