@@ -13,11 +13,12 @@ import structlog
 import uvloop
 
 from penstock import __version__, registry
-from penstock.api.access import Access, Key
+from penstock.api.access import Access
 from penstock.api.addresses import Addresses
 from penstock.api.authorise import own_account_only
 from penstock.api.call import Site
 from penstock.api.gateway import Gateway
+from penstock.api.identities import Identities, Key
 from penstock.api.metrics import Metrics
 from penstock.api.pages import Pages
 from penstock.api.record import Recorder
@@ -34,10 +35,12 @@ from penstock.journal.keeping import JournalOfServer, Keeping, without_journal
 from penstock.listeners.http import HttpLimits, HttpListener, TlsFiles
 from penstock.logs import configure_logs
 from penstock.loops.gauges import Gauges
+from penstock.loops.identities import Refresher
 from penstock.loops.journal import SYNC_EVERY_MS, JournalKeeper
 from penstock.loops.loop import Loop
 from penstock.loops.mover import Mover
 from penstock.loops.sweeper import Sweeper
+from penstock.masterkey import vault_of
 
 log = structlog.get_logger("penstock")
 
@@ -115,6 +118,9 @@ class Server:
         self.store.observe_commits(self.metrics.commit)
         self.store.traffic.since, self.store.traffic.kept_minutes = self.clock.now(), settings.metrics_keep_minutes
         await self._start_journal()
+        self.identities = Identities(self.store, vault_of(settings), dict(_declared_keys(settings)))
+        await self.identities.refresh()
+        self.refresher = Loop(Refresher(self.identities), self.clock)
         site = Site(
             store=self.store,
             clock=self.clock,
@@ -127,15 +133,17 @@ class Server:
             purge_wait_seconds=settings.purge_wait_seconds,
             journal=self.journal,
             root_account=settings.root_account,
+            identities=self.identities,
         )
         await declare(site, settings.queues)
-        credentials = await RootCredentials.of(settings, self.store)
-        self._listen(site, credentials)
+        credentials = await RootCredentials.of(settings, self.identities, self.store, self.clock.now())
+        self._listen(site)
         await self.listener.start()
         spare_the_collector()
         self.sweeper.start()
         self.mover.start()
         self.gauges.start()
+        self.refresher.start()
         announce(settings, self.url, credentials)
 
     async def _start_journal(self) -> None:
@@ -181,6 +189,7 @@ class Server:
         await self.sweeper.stop()
         await self.mover.stop()
         await self.gauges.stop()
+        await self.refresher.stop()
         if self.journal:
             await self.keeper.stop()
             await self.journal.stop()
@@ -208,11 +217,11 @@ class Server:
         else:
             self.sweeper.expect(at)
 
-    def _listen(self, site: Site, credentials: RootCredentials) -> None:
+    def _listen(self, site: Site) -> None:
         settings = self.settings
         services = {name: registry.load(where) for name, where in registry.SERVICES.items()}
         access = Access(
-            keys=dict(_keys(settings, credentials)),
+            keys=self.identities,
             verifier=Verifier(
                 frozenset(module.SERVICE.signing_name for module in services.values()),
                 settings.regions,
@@ -247,8 +256,9 @@ class Server:
         )
 
 
-def _keys(settings: Settings, root: RootCredentials) -> Iterator[tuple[str, Key]]:
-    yield root.access_key, Key(root.secret_key, root_of(settings.root_account))
+def _declared_keys(settings: Settings) -> Iterator[tuple[str, Key]]:
+    if settings.root_access_key:
+        yield settings.root_access_key, Key(settings.root_secret_key, root_of(settings.root_account))
     for account in settings.accounts:
         for key in account.keys:
             yield key.access_key, Key(key.secret, root_of(account.id))

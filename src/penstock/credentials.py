@@ -5,12 +5,17 @@ import os
 import secrets
 from pathlib import Path
 
+from penstock.api.identities import Identities
 from penstock.config import Settings
-from penstock.core.store import Store
+from penstock.core.directory import AccessKey
+from penstock.core.store import Store, StoreError
+
+KEPT = "root-key"
+"""Under which name stores of earlier versions keep it, as it is."""
 
 
 class RootCredentials:
-    """The root account's key: from the settings, or made at the first start and kept in the store.
+    """The root account's key: from the settings, or made at the first start and kept in the store, sealed.
 
     `file` is a copy in the form that AWS tools read, for the operator alone."""
 
@@ -19,12 +24,11 @@ class RootCredentials:
         self.made_now = False
 
     @classmethod
-    async def of(cls, settings: Settings, store: Store) -> "RootCredentials":
+    async def of(cls, settings: Settings, identities: Identities, store: Store, now: int) -> "RootCredentials":
         if settings.root_access_key:
             access_key, secret_key = settings.root_access_key, settings.root_secret_key
         else:
-            made = [f"AKIA{secrets.token_hex(8).upper()}", secrets.token_urlsafe(30)]
-            access_key, secret_key = json.loads(await store.keep("root-key", json.dumps(made).encode()))
+            access_key, secret_key = await _kept(settings.root_account, identities, store, now)
         credentials = cls(access_key, secret_key, settings.data / "credentials")
         credentials.made_now = credentials.write() and not settings.root_access_key
         return credentials
@@ -43,3 +47,30 @@ class RootCredentials:
             file.write(text)
         partial.rename(self.file)
         return True
+
+
+async def _kept(account: str, identities: Identities, store: Store, now: int) -> tuple[str, str]:
+    """The newest key of the root account that may be used; one is made if there is none."""
+    async with identities.changing() as directory:
+        keys = [key for key in directory.keys_of(account, "") if key.active]
+        if keys:
+            access_key = keys[-1].name
+            known = identities.get(access_key)
+            if known is None:
+                raise StoreError(
+                    "the master key is not the one that the store was written with; put back master.key from the data "
+                    "directory, or name the right one in master_key_file or PENSTOCK_MASTER_KEY"
+                )
+            return access_key, known.secret
+        earlier = await store.keep(KEPT, b"")
+        access_key, secret = json.loads(earlier) if earlier else new_key()
+        await identities.save(
+            AccessKey(account=account, name=access_key, created=now, secret=identities.sealed(access_key, secret))
+        )
+        if earlier:
+            await store.put(KEPT, b"")
+        return access_key, secret
+
+
+def new_key() -> tuple[str, str]:
+    return f"AKIA{secrets.token_hex(8).upper()}", secrets.token_urlsafe(30)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from penstock.api.access import FAILURES_PER_SECOND, Access, Caller, Key
+from penstock.api.access import FAILURES_PER_SECOND, Access, Caller
+from penstock.api.identities import Key
 from penstock.aws.http import HttpRequest
 from penstock.aws.signature import Verifier
 from penstock.core.errors import ServiceError

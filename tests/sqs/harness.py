@@ -17,17 +17,19 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
 from penstock import registry
-from penstock.api.access import Access, Key
+from penstock.api.access import Access
 from penstock.api.addresses import Addresses
 from penstock.api.authorise import own_account_only
 from penstock.api.call import Call, Site
 from penstock.api.gateway import Gateway
+from penstock.api.identities import Identities, Key
 from penstock.api.waiting import WaitingRoom
 from penstock.aws.http import HttpRequest
 from penstock.aws.signature import Verifier
 from penstock.core.clock import ManualClock
 from penstock.core.identity import Principal, root_of
 from penstock.core.store import Store
+from penstock.core.vault import KEY_BYTES, Vault
 from penstock.loops.mover import Mover
 
 from .clients import PROTOCOLS, Answer, Client, Headers, Reply
@@ -79,7 +81,8 @@ class World:
         self.calls: list[Call] = []
         self.mover = Mover(store)
         settings |= {"addresses": addresses} if addresses else {}
-        self.site = Site(store, self.clock, self.room, handle_key=b"k" * 32, **settings)
+        self.identities = Identities(store, Vault([b"m" * KEY_BYTES]), KEYS)
+        self.site = Site(store, self.clock, self.room, handle_key=b"k" * 32, identities=self.identities, **settings)
         access = Access(KEYS, Verifier(frozenset({"sqs", "sts"}), frozenset({REGION, OTHER_REGION})), REGION, ACCOUNT)
         services = {name: registry.load(where) for name, where in registry.SERVICES.items()}
         self.gateway = Gateway(

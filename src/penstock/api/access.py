@@ -4,10 +4,10 @@ With authentication off, any or no signature is taken at its word: an access key
 account, anything else as the root account.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
+from penstock.api.identities import Key
 from penstock.aws.http import HttpRequest
 from penstock.aws.signature import Signature, Verifier, read
 from penstock.core.errors import ServiceError
@@ -17,10 +17,9 @@ from penstock.core.pace import Pace
 FAILURES_PER_SECOND = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
-    secret: str
-    principal: Principal
+class Keys(Protocol):
+    def get(self, access_key: str) -> Key | None:
+        """None for a key that nobody has, or that is not to be used."""
 
 
 class Caller(NamedTuple):
@@ -33,7 +32,7 @@ class Caller(NamedTuple):
 
 @dataclass
 class Access:
-    keys: Mapping[str, Key]
+    keys: Keys
     verifier: Verifier
     region: str
     root_account: str

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from penstock.api.addresses import Addresses
+from penstock.api.identities import Identities
 from penstock.api.waiting import WaitingRoom
 from penstock.aws.http import HttpRequest
 from penstock.core.clock import Clock
@@ -26,6 +27,7 @@ class Site:
     clock: Clock
     room: WaitingRoom
     handle_key: bytes
+    identities: Identities
     limits: Limits = field(default_factory=Limits)
     addresses: Addresses = field(default_factory=Addresses)
     move_started: Callable[[], None] = lambda: None

@@ -94,6 +94,19 @@ class Settings:
         "", values.optional(values.access_key), WHO, "The root key's id. Empty is one made at the first start."
     )
     root_secret_key: str = setting("", values.optional(values.secret_key), WHO, "The root key's secret.", secret=True)
+    master_key_file: Path | None = setting(
+        "",
+        values.optional_file,
+        WHO,
+        "The file of the key under which secrets are kept; made if it is not there. Empty is master.key in data.",
+    )
+    master_key: str = setting(
+        "",
+        values.optional(values.master_keys),
+        WHO,
+        "The key itself, in base64, instead of a file; older ones may follow, with spaces between.",
+        secret=True,
+    )
     metrics_from: tuple[Network, ...] = setting(
         "127.0.0.0/8,::1/128", values.networks, WHO, "Networks that may read /metrics, with commas between."
     )
@@ -151,11 +164,13 @@ class Settings:
     queues: tuple[DeclaredQueue, ...] = ()
 
     def __post_init__(self) -> None:
-        """Three defaults follow from other settings, and nobody who reads a setting should have to know."""
+        """Four defaults follow from other settings, and nobody who reads a setting should have to know."""
         if not self.store:
             object.__setattr__(self, "store", f"sqlite:///{quote(str(self.data / 'penstock.db'))}")
         if self.journal_directory is None:
             object.__setattr__(self, "journal_directory", self.data / "journal")
+        if self.master_key_file is None:
+            object.__setattr__(self, "master_key_file", self.data / "master.key")
         if self.regions == frozenset():
             object.__setattr__(self, "regions", frozenset({self.region}))
 

@@ -4,6 +4,7 @@ Each parser takes what an operator wrote and returns the value, or raises ValueE
 would be right. None of them looks at another setting, at the environment, or at the disk.
 """
 
+import base64
 import re
 from collections.abc import Callable
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
@@ -98,6 +99,17 @@ def access_key(text: str) -> str:
 def secret_key(text: str) -> str:
     if len(text) < 16 or not text.isprintable():
         raise ValueError("give at least 16 printable characters")
+    return text
+
+
+def master_keys(text: str) -> str:
+    for key in text.split():
+        try:
+            size = len(base64.b64decode(key, validate=True))
+        except ValueError:
+            size = 0
+        if size != 32:
+            raise ValueError("give 32 bytes in base64, as `openssl rand -base64 32` prints them")
     return text
 
 

@@ -42,6 +42,7 @@ from typing import Protocol
 
 import msgspec
 
+from penstock.core.directory import Record, RecordKey
 from penstock.core.journal import Batch, Event, Journal
 from penstock.core.message import Message, NewMessage, Sent
 from penstock.core.move import MoveTask
@@ -94,6 +95,10 @@ class StoreError(Exception):
     """The store cannot be opened, copied or restored; the message says why and what to do."""
 
 
+class RecordsChanged(Exception):
+    """Records are not what they were when the change was decided; read them again."""
+
+
 class TooManyInFlight(Exception):
     """A standard queue is at its in-flight limit (a FIFO queue just hands out nothing)."""
 
@@ -134,6 +139,17 @@ class Store(Protocol):
 
     async def put(self, name: str, value: bytes) -> None:
         """Remember `value` under `name`, whatever is kept there."""
+
+    # Records: the small things that are not queues (`core.directory`), few enough to be held in memory by whoever asks.
+
+    async def records(self) -> tuple[int, Sequence[Record]]:
+        """Every record, and the version of them all together: a number that grows with every change of any."""
+
+    async def records_version(self) -> int: ...
+
+    async def change_records(self, version: int, saved: Sequence[Record], removed: Sequence[RecordKey]) -> int:
+        """Save some and remove others, and return the new version. MUST raise RecordsChanged, and change nothing,
+        unless `version` is the one there is: what the caller decided by may not hold any more."""
 
     # The journal. Only if `capabilities.journal`.
 

@@ -23,6 +23,7 @@ from penstock.core.queue import Counts, Queue, QueueKey
 from penstock.core.store import Capabilities, Listener, Outcome, Receive, StoreError, TooManyInFlight
 from penstock.core.traffic import Traffic
 from penstock.stores.memory.contents import Contents, Stored
+from penstock.stores.memory.keepsakes import Keepsakes
 from penstock.stores.memory.outgoing import Outgoing
 
 TOMBSTONE_MS = 120_000
@@ -31,15 +32,15 @@ NO_QUEUE = "AWS.SimpleQueueService.NonExistentQueue"
 NO_SOURCE = "CouldNotDetermineMessageSource"
 
 
-class MemoryStore:
+class MemoryStore(Keepsakes):
     capabilities = Capabilities(journal=True)
 
     def __init__(self) -> None:
+        super().__init__()
         self._contents: dict[int, Contents] = {}
         self._ids: dict[QueueKey, int] = {}
         self._deleted: dict[QueueKey, int] = {}
         self._moves: dict[str, MoveTask] = {}
-        self._kept: dict[str, bytes] = {}
         self._listeners: list[Listener] = []
         self._numbers = count(1)
         self._swept = 0
@@ -65,9 +66,6 @@ class MemoryStore:
 
     def known_time(self) -> int:
         return 0
-
-    async def keep(self, name: str, value: bytes) -> bytes:
-        return self._kept.setdefault(name, value)
 
     def _in(self, queue_id: int, now: int) -> Contents:
         if queue_id not in self._contents:
@@ -95,9 +93,6 @@ class MemoryStore:
         self._tell(contents, [min(m.due, contents.expiry(m)) for m in hidden])
 
     # The journal
-
-    async def put(self, name: str, value: bytes) -> None:
-        self._kept[name] = value
 
     def attach_journal(self, journal: Journal) -> None:
         self._outgoing.attach(journal)

@@ -24,7 +24,7 @@ import apsw
 
 from penstock.core.errors import QueueGone, Unavailable
 from penstock.core.outbox import Outbox
-from penstock.core.store import StoreError, TooManyInFlight
+from penstock.core.store import RecordsChanged, StoreError, TooManyInFlight
 from penstock.stores.sqlite.packing import checksum, readable_id, repacked
 from penstock.stores.sqlite.reserve import Reserve
 
@@ -36,7 +36,7 @@ SHARE_AT_MOST = 512
 """Changes in one commit, about."""
 ROOM_BYTES = 4 * 1024 * 1024
 FULL = "The disk is full."
-REFUSALS = (QueueGone, TooManyInFlight)
+REFUSALS = (QueueGone, RecordsChanged, TooManyInFlight)
 """What a change may raise before it has written anything."""
 FATAL = (apsw.IOError, apsw.CorruptError, apsw.NotADBError, apsw.CantOpenError, apsw.ReadOnlyError)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import structlog
 
+from penstock.core.directory import Record, RecordKey
 from penstock.core.errors import QueueGone
 from penstock.core.journal import Batch, Event, Journal
 from penstock.core.message import Message, NewMessage, Sent
@@ -23,6 +24,7 @@ from penstock.stores.sqlite.database import FULL, Database, copy
 from penstock.stores.sqlite.dead_letters import DeadLetters
 from penstock.stores.sqlite.delivery import Delivery
 from penstock.stores.sqlite.groups import Groups
+from penstock.stores.sqlite.keepsakes import Keepsakes
 from penstock.stores.sqlite.moves import Moves
 from penstock.stores.sqlite.outgoing import Outgoing
 from penstock.stores.sqlite.sending import Sending
@@ -53,7 +55,7 @@ class SqliteStore:
         outbox = self._outbox = Outbox()
         self.database = db = Database(path, outbox, self._before_commit, self._after_commit, self._load_again, on_fatal)
         self._catalogue = catalogue = Catalogue(db)
-        self._outgoing, cards = Outgoing(db, outbox), Cards(db)
+        self._outgoing, self._keepsakes, cards = Outgoing(db, outbox), Keepsakes(db), Cards(db)
         self._shelves = shelves = Shelves(db, catalogue, Groups(db), outbox, self._notify)
         dead_letters = DeadLetters(catalogue, shelves, cards, outbox, self._next_number)
         self._sending = Sending(db, catalogue, shelves, cards, outbox, self._next_number)
@@ -93,18 +95,19 @@ class SqliteStore:
         return known or 0
 
     async def keep(self, name: str, value: bytes) -> bytes:
-        return await self.database.write(self._keep, name, value)
-
-    def _keep(self, name: str, value: bytes) -> bytes:
-        self.database.execute("INSERT OR IGNORE INTO keepsake VALUES (?,?)", (name, value))
-        kept: bytes = self.database.execute("SELECT value FROM keepsake WHERE name=?", (name,)).get
-        return kept
+        return await self.database.write(self._keepsakes.keep, name, value)
 
     async def put(self, name: str, value: bytes) -> None:
-        await self.database.write(self._put, name, value)
+        await self.database.write(self._keepsakes.put, name, value)
 
-    def _put(self, name: str, value: bytes) -> None:
-        self.database.execute("INSERT OR REPLACE INTO keepsake VALUES (?,?)", (name, value))
+    async def records(self) -> tuple[int, Sequence[Record]]:
+        return self._keepsakes.records()
+
+    async def records_version(self) -> int:
+        return self._keepsakes.version()
+
+    async def change_records(self, version: int, saved: Sequence[Record], removed: Sequence[RecordKey]) -> int:
+        return await self.database.write(self._keepsakes.change, version, saved, removed)
 
     # The journal
 

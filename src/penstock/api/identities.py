@@ -1,0 +1,115 @@
+"""The directory of principals, kept in step with the store: whose a key is, and which policies hold for whom.
+
+What is asked on every request is answered from memory. A change is written to the store first, all of it or nothing,
+and is in force here when the call that made it returns; what another process changed is seen by `refresh`, which a
+loop calls every half second.
+
+An operation that changes something looks and changes while it holds `changing`, so that what it saw still holds:
+
+    async with identities.changing() as directory:
+        if directory.user(account, name): raise …
+        await identities.save(User(…))
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from penstock.core.directory import AccessKey, Directory, Entity, User, read, written
+from penstock.core.errors import ServiceError
+from penstock.core.identity import Kind, Principal, root_of
+from penstock.core.store import RecordsChanged, Store
+from penstock.core.vault import Unopenable, Vault
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What a request that names this access key is verified against, and who has made it then."""
+
+    secret: str
+    principal: Principal
+
+
+class Identities:
+    """`fixed` are keys that the settings name; no operation can change them."""
+
+    def __init__(self, store: Store, vault: Vault, fixed: Mapping[str, Key]) -> None:
+        self._store, self._vault, self._fixed = store, vault, dict(fixed)
+        self._lock = asyncio.Lock()
+        self.directory = Directory()
+        self.version = -1
+        """Grows with every change: what was worked out from the directory holds as long as this is the same."""
+        self._keys: dict[str, Key | None] = {}
+
+    async def refresh(self) -> None:
+        """Read everything again if anything has changed since."""
+        if self.version != await self._store.records_version():
+            version, records = await self._store.records()
+            directory = Directory()
+            for record in records:
+                directory.take(read(record))
+            self.directory = directory
+            self._changed(version)
+
+    @asynccontextmanager
+    async def changing(self) -> AsyncIterator[Directory]:
+        async with self._lock:
+            await self.refresh()
+            yield self.directory
+
+    async def save(self, *entities: Entity, removed: Sequence[Entity] = ()) -> None:
+        """Only while `changing`. Write these as they are now, remove those, at once."""
+        assert self._lock.locked(), "a change that looks at nothing overwrites what others changed"
+        try:
+            version = await self._store.change_records(
+                self.version, [written(entity) for entity in entities], [entity.key for entity in removed]
+            )
+        except RecordsChanged:
+            raise ServiceError(
+                "ConcurrentModificationException",
+                "The request was rejected because multiple requests to change this object were submitted "
+                "simultaneously. Wait a few minutes and submit your request again.",
+            ) from None
+        for entity in removed:
+            self.directory.drop(entity)
+        for entity in entities:
+            self.directory.take(entity)
+        self._changed(version)
+
+    def _changed(self, version: int) -> None:
+        self.version = version
+        self._keys = dict(self._fixed)
+
+    # Keys
+
+    def get(self, access_key: str) -> Key | None:
+        """None for a key that nobody has, or that is not to be used."""
+        known = self._keys.get(access_key)
+        if known is None and access_key in self.directory.keys:
+            known = self._keys[access_key] = self._opened(self.directory.keys[access_key])
+        return known
+
+    def sealed(self, access_key: str, secret: str) -> bytes:
+        return self._vault.seal(secret.encode(), access_key.encode())
+
+    def _opened(self, key: AccessKey) -> Key | None:
+        principal = self._owner_of(key) if key.active else None
+        try:
+            return Key(self._vault.open(key.secret, key.name.encode()).decode(), principal) if principal else None
+        except Unopenable:
+            return None
+
+    def _owner_of(self, key: AccessKey) -> Principal | None:
+        if not key.user:
+            return root_of(key.account)
+        user = self.directory.user(key.account, key.user)
+        return principal_of(user) if user else None
+
+    def accounts(self) -> Iterable[str]:
+        """Those that there are, whether declared or made."""
+        return {*self.directory.accounts, *(key.principal.account for key in self._fixed.values())}
+
+
+def principal_of(user: User) -> Principal:
+    return Principal(user.account, user.arn, user.id, Kind.USER, user.name, user.tags)

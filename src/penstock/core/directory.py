@@ -1,0 +1,220 @@
+"""The accounts, users, groups, roles, policies and keys that there are, in memory.
+
+A `Directory` is what the records of a store say, indexed for those who ask on every request; it is changed only by
+records (`take`, `drop`), and refuses to know what a valid change is: operations check that, and stores keep it.
+
+Names of users, groups, roles and policies are the same when they differ only in case, as with Amazon, so they are
+looked up through `named`.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+
+class RecordKey(NamedTuple):
+    """Under what a record is kept."""
+
+    kind: str
+    account: str
+    name: str
+
+
+class Record(NamedTuple):
+    key: RecordKey
+    value: bytes
+
+
+class Entity(msgspec.Struct, frozen=True, kw_only=True):
+    """What all of them have. `created` is epoch milliseconds."""
+
+    account: str
+    name: str
+    created: int = 0
+
+    @property
+    def key(self) -> RecordKey:
+        return RecordKey(KINDS[type(self)], self.account, named(self.name))
+
+
+class Account(Entity, frozen=True, kw_only=True):
+    """`account` is its twelve digits, `name` the same again; `title` what people call it."""
+
+    title: str = ""
+    most_queues: int | None = None
+
+
+class Titled(Entity, frozen=True, kw_only=True):
+    """What has a path and an id of its own, which outlives no deletion."""
+
+    id: str
+    path: str = "/"
+
+
+class Holder(Titled, frozen=True, kw_only=True):
+    """What policies hang on: inline ones by name, as documents; attached ones by ARN."""
+
+    inline: dict[str, str] = {}
+    attached: tuple[str, ...] = ()
+
+
+class Bounded(Holder, frozen=True, kw_only=True):
+    boundary: str | None = None
+    """The ARN of a managed policy that says the most it can be allowed."""
+    tags: dict[str, str] = {}
+
+
+class User(Bounded, frozen=True, kw_only=True):
+    groups: tuple[str, ...] = ()
+
+    @property
+    def arn(self) -> str:
+        return f"arn:aws:iam::{self.account}:user{self.path}{self.name}"
+
+
+class Group(Holder, frozen=True, kw_only=True):
+    @property
+    def arn(self) -> str:
+        return f"arn:aws:iam::{self.account}:group{self.path}{self.name}"
+
+
+class Role(Bounded, frozen=True, kw_only=True):
+    trust: str
+    """The document that says who may assume it."""
+    description: str = ""
+    most_session_seconds: int = 3600
+
+    @property
+    def arn(self) -> str:
+        return f"arn:aws:iam::{self.account}:role{self.path}{self.name}"
+
+
+class Version(msgspec.Struct, frozen=True):
+    document: str
+    created: int
+
+
+class ManagedPolicy(Titled, frozen=True, kw_only=True):
+    versions: dict[str, Version]
+    default: str
+    """Which of the versions is in force: `v1`, `v2`, …"""
+    last: int = 1
+    """The number of the newest version there ever was."""
+    description: str = ""
+    updated: int = 0
+    tags: dict[str, str] = {}
+
+    @property
+    def arn(self) -> str:
+        return f"arn:aws:iam::{self.account}:policy{self.path}{self.name}"
+
+    @property
+    def document(self) -> str:
+        return self.versions[self.default].document
+
+
+class AccessKey(Entity, frozen=True, kw_only=True):
+    """`name` is the access key id; `user` is empty for a key of the account itself. `secret` is sealed."""
+
+    user: str = ""
+    secret: bytes = b""
+    active: bool = True
+    used: int | None = None
+    used_region: str = ""
+    used_service: str = ""
+
+
+KINDS: dict[type[Entity], str] = {
+    Account: "account",
+    User: "user",
+    Group: "group",
+    Role: "role",
+    ManagedPolicy: "policy",
+    AccessKey: "key",
+}
+_DECODERS = {kind: msgspec.msgpack.Decoder(entity).decode for entity, kind in KINDS.items()}
+
+
+def named(name: str) -> str:
+    return name.lower()
+
+
+def written(entity: Entity) -> Record:
+    return Record(entity.key, msgspec.msgpack.encode(entity))
+
+
+def read(record: Record) -> Any:
+    return _DECODERS[record.key.kind](record.value)
+
+
+class Directory:
+    """Everything by (account, name), the name as `named` has it; keys by their id, policies also by their ARN."""
+
+    def __init__(self) -> None:
+        self.accounts: dict[str, Account] = {}
+        self.users: dict[tuple[str, str], User] = {}
+        self.groups: dict[tuple[str, str], Group] = {}
+        self.roles: dict[tuple[str, str], Role] = {}
+        self.policies: dict[tuple[str, str], ManagedPolicy] = {}
+        self.keys: dict[str, AccessKey] = {}
+        self.policy_by_arn: dict[str, ManagedPolicy] = {}
+        self._keys_of: dict[tuple[str, str], dict[str, AccessKey]] = {}
+        self._places: Mapping[str, dict[Any, Any]] = {
+            "account": self.accounts,
+            "user": self.users,
+            "group": self.groups,
+            "role": self.roles,
+            "policy": self.policies,
+            "key": self.keys,
+        }
+
+    def take(self, entity: Entity) -> None:
+        """It is there now, in place of an older state of itself."""
+        self._places[entity.key.kind][_place(entity)] = entity
+        match entity:
+            case ManagedPolicy():
+                self.policy_by_arn[entity.arn] = entity
+            case AccessKey():
+                self._keys_of.setdefault((entity.account, named(entity.user)), {})[entity.name] = entity
+
+    def drop(self, entity: Entity) -> None:
+        self._places[entity.key.kind].pop(_place(entity), None)
+        match entity:
+            case ManagedPolicy():
+                self.policy_by_arn.pop(entity.arn, None)
+            case AccessKey():
+                self._keys_of.get((entity.account, named(entity.user)), {}).pop(entity.name, None)
+
+    def user(self, account: str, name: str) -> User | None:
+        return self.users.get((account, named(name)))
+
+    def group(self, account: str, name: str) -> Group | None:
+        return self.groups.get((account, named(name)))
+
+    def role(self, account: str, name: str) -> Role | None:
+        return self.roles.get((account, named(name)))
+
+    def policy(self, account: str, name: str) -> ManagedPolicy | None:
+        return self.policies.get((account, named(name)))
+
+    def keys_of(self, account: str, user: str) -> list[AccessKey]:
+        """Oldest first; those of the account itself if `user` is empty."""
+        return sorted(self._keys_of.get((account, named(user)), {}).values(), key=lambda key: (key.created, key.name))
+
+    def groups_of(self, user: User) -> list[Group]:
+        found = (self.group(user.account, name) for name in user.groups)
+        return [group for group in found if group is not None]
+
+    def everything_of(self, account: str) -> Iterator[Entity]:
+        for place in self._places.values():
+            yield from [entity for entity in place.values() if entity.account == account]
+
+
+def _place(entity: Entity) -> Any:
+    match entity:
+        case Account():
+            return entity.account
+        case AccessKey():
+            return entity.name
+    return entity.account, named(entity.name)
