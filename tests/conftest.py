@@ -1,6 +1,7 @@
 """What tests of every folder share: a running server, and examples that are drawn alike each time in CI."""
 
 import os
+import signal
 from collections.abc import Iterator
 
 import hypothesis
@@ -9,6 +10,8 @@ import pytest
 import tally
 from server_process import Server
 
+signal.signal(signal.SIGINT, signal.default_int_handler)
+# A shell lets what it starts in the background ignore interrupts, and so would the commands that tests interrupt.
 hypothesis.settings.register_profile("gate", derandomize=True)
 if os.environ.get("CI"):
     hypothesis.settings.load_profile("gate")
