@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from penstock.pipeline import session
 from penstock.pipeline.session import NotReady, check
 
 
@@ -32,6 +33,16 @@ def test_an_old_java_is_named(version: str, found: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", ["17.0.15", "21", "25-ea"])
 def test_a_newer_java_will_do(version: str, tmp_path: Path) -> None:
     check(java(tmp_path, version))
+
+
+def test_what_a_remote_session_lacks_is_one_line_with_the_command_that_installs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(session, "REMOTE", ("pyspark", "a_package_that_is_not_here"))
+    with pytest.raises(
+        NotReady, match=r"^--remote needs a_package_that_is_not_here: pip install 'penstock\[spark-connect\]'$"
+    ):
+        session.session("test", remote="sc://127.0.0.1")
 
 
 def test_a_session_counts_time_in_utc(spark: SparkSession) -> None:

@@ -88,9 +88,13 @@ class Follower:
         streaming.run(self._input.stream(), self._batch, self._checkpoint.place, pace)
         took = self._progress.seconds
         self._progress.end(
-            f"{self._ask.job}: {self._progress.rows:,} rows in {took:.1f} s"
+            f"{self._ask.job}: {self._told()} in {took:.1f} s"
             + (f", {self._found:,} findings in {CORRUPT.name}" if self._found else "")
         )
+
+    def _told(self) -> str:
+        """Batches of a remote session are committed, and counted, on its server."""
+        return f"{self._progress.rows:,} rows" if getattr(self._spark, "_jvm", None) else "done"
 
     def _batch(self, lines: DataFrame, number: int) -> None:
         began = time.monotonic()

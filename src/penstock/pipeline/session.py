@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 JAVA = 17
 """The oldest Java that Spark 4 runs on."""
 
+REMOTE = ("pyspark", "pyarrow", "pandas", "grpc", "grpc_status", "zstandard")
+"""What a session with a Spark Connect server imports."""
+
 SETTINGS: Mapping[str, str] = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
@@ -54,6 +57,12 @@ def check(environ: Mapping[str, str] = os.environ) -> None:
         )
 
 
+def check_remote() -> None:
+    """A server has Java and Spark; what is needed here is what speaks to it."""
+    if missing := [name for name in REMOTE if find_spec(name) is None]:
+        raise NotReady(f"--remote needs {', '.join(missing)}: pip install 'penstock[spark-connect]'")
+
+
 def _java(environ: Mapping[str, str]) -> int | None:
     home = environ.get("JAVA_HOME")
     program = str(Path(home) / "bin" / "java") if home else shutil.which("java", path=environ.get("PATH"))
@@ -71,13 +80,16 @@ def session(
     """A new session, or the one that this process has already, with our data sources registered."""
     if remote is None:
         check()
+    else:
+        check_remote()
     _set_up()
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName(f"penstock {name}")
     builder = builder.remote(remote) if remote else builder.master(master)
     for key, value in {**SETTINGS, **(settings or {})}.items():
-        builder = builder.config(key, value)
+        if remote is None or key.startswith("spark.sql."):  # others are the server's own, and it would complain
+            builder = builder.config(key, value)
     return builder.getOrCreate()
 
 
