@@ -40,7 +40,9 @@ def read_policy(text: str, use: Use, name: str = "", bounds: Bounds | None = Non
     _check_structure(document, "", 1)
     for element in document:
         if element not in _ELEMENTS:
-            raise PolicyError(f"A policy has no element {element!r}, only {', '.join(_ELEMENTS)}", element)
+            raise PolicyError(
+                f"A policy has no element {element!r}, only {', '.join(_ELEMENTS)}", element or "the document"
+            )
     if type(document.get("Id", "")) is not str:
         raise PolicyError("Id is not a text", "Id")
     grammar = Grammar(use, _version(document) == VARIABLES_SINCE, bounds.principals)

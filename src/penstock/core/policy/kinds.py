@@ -1,12 +1,14 @@
 """Kinds of values that conditions compare: numbers, dates, truths, bytes, addresses. Each is read from text.
 
-A reader raises `ValueError` for a text of another kind. What then becomes of the condition is not decided here.
+A reader raises `ValueError` for a text of another kind. What then becomes of the condition is not decided here. What
+requests repeat, and takes long to read, is remembered.
 """
 
 import base64
 import re
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 Address = IPv4Address | IPv6Address
@@ -28,6 +30,7 @@ def number(text: str) -> Decimal:
     return Decimal(text)
 
 
+@lru_cache(1024)
 def date(text: str) -> int:
     """Microseconds since 1970, of a date as ISO 8601 writes it (a year, a month, a day or a time with its zone) or of
     seconds since 1970. Four digits are a year."""
@@ -72,6 +75,7 @@ def octets(text: str) -> bytes:
     return base64.b64decode(text.encode("ascii"), validate=True)
 
 
+@lru_cache(1024)
 def address(text: str) -> Address:
     found = ip_address(text)
     return found.ipv4_mapped or found if isinstance(found, IPv6Address) else found

@@ -7,6 +7,7 @@ question marks is looked for with one bit per character (shift-and).
 
 from collections.abc import Callable, Iterable
 from enum import Enum
+from functools import lru_cache
 
 
 class Wild(Enum):
@@ -20,8 +21,9 @@ Letters = tuple[str | Wild, ...]
 Match = Callable[[str], bool]
 
 
+@lru_cache(1024)
 def match_of(letters: Letters) -> Match:
-    """The quickest way to match this pattern against whole texts."""
+    """The quickest way to match this pattern against whole texts. Remembered, for those with variables in them."""
     match _joined(letters):
         case ():
             return "".__eq__
@@ -67,17 +69,21 @@ class _Plain:
 
 
 class _Spotted:
-    """A piece with question marks. Bit n of a mask says that the character may be the piece's nth."""
+    """A piece with question marks. Bit n of a mask says that the character may be the piece's nth.
+
+    Masks are made for the characters that a text has: those of all that a piece has could fill the memory.
+    """
 
     def __init__(self, letters: Iterable[str | Wild]) -> None:
         spots = [spot for letter in letters for spot in ([None] if letter is Wild.ONE else str(letter))]
         self._spots = spots
         self.length = len(spots)
-        self._any = sum(1 << index for index, spot in enumerate(spots) if spot is None)
-        self._masks: dict[str, int] = {}
+        self._places: dict[str | None, list[int]] = {}
         for index, spot in enumerate(spots):
-            if spot is not None:
-                self._masks[spot] = self._masks.get(spot, self._any) | 1 << index
+            self._places.setdefault(spot, []).append(index)
+
+    def _mask(self, letter: str) -> int:
+        return sum(1 << index for spot in (letter, None) for index in self._places.get(spot, ()))
 
     def stands_at(self, text: str, index: int) -> bool:
         there = text[index : index + self.length]
@@ -86,9 +92,13 @@ class _Spotted:
         )
 
     def find(self, text: str, start: int, stop: int) -> int:
-        masks, anything, last, state = self._masks, self._any, 1 << (self.length - 1), 0
+        masks: dict[str, int] = {}
+        last, state = 1 << (self.length - 1), 0
         for index in range(start, stop):
-            state = (state << 1 | 1) & masks.get(text[index], anything)
+            letter = text[index]
+            if letter not in masks:
+                masks[letter] = self._mask(letter)
+            state = (state << 1 | 1) & masks[letter]
             if state & last:
                 return index + 1 - self.length
         return -1

@@ -1,13 +1,22 @@
 """What is wrong with a policy document, and where in it. How that is told to a caller is decided by who asked."""
 
+LONGEST = 250
+"""Characters of a reason or a place: a document's own texts are in them."""
+
 
 class PolicyError(Exception):
     """`place` is a path such as `Statement[0].Condition.StringEquals`, or a line and column, or the whole document."""
 
     def __init__(self, reason: str, place: str = "the document") -> None:
         super().__init__(reason, place)
-        self.reason = reason
-        self.place = place
+        self.reason = _shown(reason)
+        self.place = _shown(place)
 
     def __str__(self) -> str:
         return f"{self.reason}, in {self.place}."
+
+
+def _shown(text: str) -> str:
+    """The text as every protocol and log can carry it."""
+    start = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in start)
