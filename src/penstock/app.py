@@ -134,6 +134,8 @@ class Server:
             journal=self.journal,
             root_account=settings.root_account,
             identities=self.identities,
+            declared_accounts={account.id: account.name for account in settings.accounts},
+            root_key_changed=lambda access_key, secret: credentials.change(access_key, secret),
         )
         await declare(site, settings.queues)
         credentials = await RootCredentials.of(settings, self.identities, self.store, self.clock.now())

@@ -2,13 +2,17 @@
 
 import json
 import os
-import secrets
 from pathlib import Path
+
+import structlog
 
 from penstock.api.identities import Identities
 from penstock.config import Settings
 from penstock.core.directory import AccessKey
+from penstock.core.identifiers import new_key
 from penstock.core.store import Store, StoreError
+
+log = structlog.get_logger("penstock")
 
 KEPT = "root-key"
 """Under which name stores of earlier versions keep it, as it is."""
@@ -32,6 +36,14 @@ class RootCredentials:
         credentials = cls(access_key, secret_key, settings.data / "credentials")
         credentials.made_now = credentials.write() and not settings.root_access_key
         return credentials
+
+    def change(self, access_key: str, secret_key: str) -> None:
+        """The key is another one from now on. If the copy cannot be written, the next start writes it."""
+        self.access_key, self.secret_key = access_key, secret_key
+        try:
+            self.write()
+        except OSError as error:
+            log.warning("the root account's key is not in its file", file=str(self.file), reason=str(error))
 
     def write(self) -> bool:
         """Whether the file did not say so already."""
@@ -70,7 +82,3 @@ async def _kept(account: str, identities: Identities, store: Store, now: int) ->
         if earlier:
             await store.put(KEPT, b"")
         return access_key, secret
-
-
-def new_key() -> tuple[str, str]:
-    return f"AKIA{secrets.token_hex(8).upper()}", secrets.token_urlsafe(30)

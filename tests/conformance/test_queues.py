@@ -45,6 +45,14 @@ async def test_the_same_name_in_another_account_or_region_is_another_queue(world
     assert {queue.id for queue in await world.store.all_queues()} == {queue.id for queue in queues}
 
 
+async def test_the_queues_of_an_account_are_counted_in_all_regions(world: World) -> None:
+    keys = [key("a"), key("b"), key("a", region="us-east-1"), key("a", account="000000000002")]
+    queues = [await world.store.create_queue(k, {}, {}, world.now) for k in (*keys, keys[0])]
+    assert [await world.store.count_queues(account) for account in (ACCOUNT, "000000000002", "9")] == [3, 1, 0]
+    await world.store.delete_queue(queues[1].id, world.now)
+    assert await world.store.count_queues(ACCOUNT) == 2
+
+
 async def test_queues_are_listed_by_name_within_one_account_and_region(world: World) -> None:
     for name in ("b", "a", "c"):
         await world.queue(name)

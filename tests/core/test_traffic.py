@@ -7,6 +7,7 @@ from penstock.core.queue import Counts, QueueKey
 from penstock.core.traffic import KEPT_MINUTES, MINUTE_MS, Gauge, Minute, Traffic
 
 ORDERS = QueueKey("eu-west-1", "000000000001", "orders")
+GONE = ORDERS._replace(name="gone")
 FIRST = 28_333_333
 NOW = FIRST * MINUTE_MS
 
@@ -30,6 +31,29 @@ def test_a_minute_has_what_was_committed_in_it() -> None:
     traffic.committed()
     traffic.empty_receive(ORDERS, NOW)
     assert traffic.minutes(ORDERS, 0, NOW) == [Minute(FIRST, 3, 17, 3, 9, 2, 1, 1, (Gauge(1, 2, 3, 2),))]
+
+
+def test_last_use_is_when_something_was_sent_and_when_somebody_asked_for_it() -> None:
+    traffic = Traffic()
+    send(traffic, NOW, 5)
+    send(traffic, NOW + 7, 5)
+    assert (traffic.last_sent, traffic.last_received) == ({ORDERS: NOW + 7}, {})
+    traffic.received(ORDERS, 1, NOW + 8)
+    traffic.deleted(ORDERS, 1, NOW + 9)
+    traffic.committed()
+    assert traffic.last_received == {ORDERS: NOW + 8}
+    traffic.empty_receive(ORDERS, NOW + 10)
+    assert (traffic.last_sent, traffic.last_received) == ({ORDERS: NOW + 7}, {ORDERS: NOW + 10})
+
+
+def test_last_use_outlives_the_minutes_and_not_the_queue() -> None:
+    traffic = Traffic()
+    send(traffic, NOW, 5)
+    send(traffic, NOW, 5, queue=GONE)
+    traffic.empty_receive(GONE, NOW)
+    traffic.forget(NOW + (KEPT_MINUTES + 1) * MINUTE_MS)
+    traffic.forget_use_but_of({ORDERS})
+    assert (list(traffic.queues()), traffic.last_sent, traffic.last_received) == ([], {ORDERS: NOW}, {})
 
 
 def test_what_was_rolled_back_was_never_there() -> None:

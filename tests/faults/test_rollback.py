@@ -86,6 +86,7 @@ async def test_queues_made_and_deleted_in_a_refused_round_are_as_before(session:
     assert [type(answer) for answer in answers] == [Unavailable] * 3
     session.is_full(False)
     assert [queue.key.name for queue in await world.store.all_queues()] == ["kept", "purged"]
+    assert await world.store.count_queues(kept.arn.split(":")[4]) == 2
     assert await purged.bodies() == ["m"]
     assert await world.store.purged_at(purged.id) is None
     await (await world.queue("new")).send("m")

@@ -83,7 +83,9 @@ class World:
         settings |= {"addresses": addresses} if addresses else {}
         self.identities = Identities(store, Vault([b"m" * KEY_BYTES]), KEYS)
         self.site = Site(store, self.clock, self.room, handle_key=b"k" * 32, identities=self.identities, **settings)
-        access = Access(KEYS, Verifier(frozenset({"sqs", "sts"}), frozenset({REGION, OTHER_REGION})), REGION, ACCOUNT)
+        access = Access(
+            self.identities, Verifier(frozenset({"sqs", "sts"}), frozenset({REGION, OTHER_REGION})), REGION, ACCOUNT
+        )
         services = {name: registry.load(where) for name, where in registry.SERVICES.items()}
         self.gateway = Gateway(
             self.site, access, own_account_only, services, lambda call, seconds: self.calls.append(call)
@@ -151,8 +153,8 @@ class Queue:
 
     def __init__(self, client: Client, url: str) -> None:
         self.client, self.url = client, url
-        self.name = url.rpartition("/")[2]
-        self.arn = f"arn:aws:sqs:{REGION}:{ACCOUNT}:{self.name}"
+        account, self.name = url.rsplit("/", 2)[1:]
+        self.arn = f"arn:aws:sqs:{REGION}:{account}:{self.name}"
         self.fifo = self.name.endswith(".fifo")
 
     async def call(self, action: str, **params: Any) -> Reply:

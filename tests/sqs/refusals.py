@@ -28,6 +28,7 @@ _MODELED = {
 }
 _GENERIC = {
     "InvalidParameterValue": ("InvalidParameterValueException", 400),
+    "LimitExceeded": ("LimitExceededException", 403),
     "MissingParameter": ("MissingRequiredParameterException", 400),
     "InvalidAction": ("UnknownOperationException", 400),
     "MalformedInput": ("SerializationException", 400),

@@ -1,6 +1,6 @@
 """One request on its way through the pipeline, and what operations have to work with."""
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,6 +35,10 @@ class Site:
     purge_wait_seconds: int = 60
     journal: Archive | None = None
     root_account: str = "000000000000"
+    declared_accounts: Mapping[str, str] = field(default_factory=dict)
+    """Those that the settings file has, and what it calls them."""
+    root_key_changed: Callable[[str, str], None] = lambda access_key, secret: None
+    """Told the key that the root account has from now on."""
 
     def trouble(self) -> str | None:
         """Why not all is well, if so."""

@@ -40,7 +40,7 @@ class Identities:
         self.directory = Directory()
         self.version = -1
         """Grows with every change: what was worked out from the directory holds as long as this is the same."""
-        self._keys: dict[str, Key | None] = {}
+        self._keys: dict[str, Key | None] = dict(self._fixed)
 
     async def refresh(self) -> None:
         """Read everything again if anything has changed since."""
@@ -105,6 +105,10 @@ class Identities:
             return root_of(key.account)
         user = self.directory.user(key.account, key.user)
         return principal_of(user) if user else None
+
+    def declared_keys(self, account: str) -> list[str]:
+        """Ids of the keys that the settings name for it."""
+        return [name for name, key in self._fixed.items() if key.principal.account == account]
 
     def accounts(self) -> Iterable[str]:
         """Those that there are, whether declared or made."""

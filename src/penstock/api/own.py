@@ -2,21 +2,34 @@
 
 import base64
 import binascii
+from typing import Any
 
-from penstock.api import journal, queue_metrics
+from penstock.api import account_removal, accounts, administration, all_moves, journal, queue_metrics
 from penstock.api.call import Call, Operation
 from penstock.api.sqs.receiving import system_attributes
 from penstock.aws import penstock
 from penstock.aws.penstock import SERVICE
 from penstock.core import content
-from penstock.core.errors import invalid_parameter, invalid_value
+from penstock.core.errors import ServiceError, invalid_parameter, invalid_value
 from penstock.core.message import Attribute, Message
+from penstock.core.queue import Queue
 
 MOST_PEEKED = 100
 
 
 async def peek_messages(call: Call, request: penstock.PeekMessagesRequest) -> penstock.PeekMessagesResult:
-    queue = await call.queue()
+    return await _peeked(call, await call.queue(), request)
+
+
+async def admin_peek_messages(
+    call: Call, request: penstock.AdminPeekMessagesRequest
+) -> penstock.PeekMessagesResult:  # fmt: skip
+    return await _peeked(call, await administration.named_queue(call, request.QueueArn), request)
+
+
+async def _peeked(
+    call: Call, queue: Queue, request: penstock.PeekMessagesRequest | penstock.AdminPeekMessagesRequest
+) -> penstock.PeekMessagesResult:
     limit = 10 if request.MaxNumberOfMessages is None else request.MaxNumberOfMessages
     if not 1 <= limit <= MOST_PEEKED:
         raise invalid_value(limit, "MaxNumberOfMessages", f"Must be between 1 and {MOST_PEEKED}, if provided.")
@@ -49,10 +62,33 @@ def _value(attribute: Attribute) -> penstock.AttributeValue:
     return penstock.AttributeValue(DataType=data_type, BinaryValue=value)
 
 
+def _by_the_root_account(run: Operation) -> Operation:
+    """The only place where operators are told from others."""
+
+    async def checked(call: Call, request: Any) -> Any:
+        if call.principal.account != call.site.root_account:
+            raise ServiceError(
+                "AccessDenied",
+                f"User: {call.principal.arn} is not authorized to perform: penstock:{call.action} because it is for "
+                "operators: only the root account may",
+            )
+        return await run(call, request)
+
+    return checked
+
+
+OPERATORS: dict[str, Operation] = {
+    "AdminPeekMessages": admin_peek_messages,
+    **accounts.OPERATIONS,
+    **account_removal.OPERATIONS,
+    **administration.OPERATIONS,
+    **all_moves.OPERATIONS,
+}
 OPERATIONS: dict[str, Operation] = {
     "PeekMessages": peek_messages,
     **journal.OPERATIONS,
     **queue_metrics.OPERATIONS,
+    **{name: _by_the_root_account(run) for name, run in OPERATORS.items()},
 }
 
 __all__ = ["OPERATIONS", "SERVICE"]

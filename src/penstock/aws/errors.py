@@ -1,7 +1,7 @@
 """How each error looks on the wire: its JSON type, its Query code, its status. One table, both protocols.
 
-Modeled SQS errors go by the shape's name in JSON and by an older code in Query; generic ones belong to the framework
-that Amazon's services share.
+Modeled SQS errors go by the shape's name in JSON and by an older code in Query; those of IAM by the code in their
+model; generic ones belong to the framework that Amazon's services share.
 """
 
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from penstock.aws.http import header
 from penstock.core.errors import ServiceError
 
-SQS, CORAL = "com.amazonaws.sqs#", "com.amazon.coral.service#"
+SQS, IAM, CORAL = "com.amazonaws.sqs#", "com.amazonaws.iam#", "com.amazon.coral.service#"
 LEGACY = "AWS.SimpleQueueService."
 
 
@@ -32,6 +32,11 @@ class Form(NamedTuple):
 
 def _modeled(shape: str, code: str, status: int = 400) -> tuple[str, Form]:
     return shape, Form(SQS + shape, code, status)
+
+
+def _of_iam(code: str, status: int = 400) -> tuple[str, Form]:
+    shape = f"{code}Exception"
+    return shape, Form(IAM + shape, code, status)
 
 
 def _generic(code: str, exception: str, status: int = 400) -> tuple[str, Form]:
@@ -68,6 +73,11 @@ ERRORS: dict[str, Form] = dict(
         _modeled("KmsNotFound", "KMS.NotFoundException"),
         _modeled("KmsThrottled", "KMS.ThrottlingException"),
         _modeled("KmsOptInRequired", "KMS.OptInRequired", 403),
+        _of_iam("NoSuchEntity", 404),
+        _of_iam("EntityAlreadyExists", 409),
+        _of_iam("DeleteConflict", 409),
+        _of_iam("LimitExceeded", 409),
+        _of_iam("ConcurrentModification", 409),
         _generic("InvalidParameterValue", "InvalidParameterValueException"),
         _generic("EmptyValue", "EmptyValueException"),
         _generic("MissingParameter", "MissingRequiredParameterException"),
@@ -81,6 +91,7 @@ ERRORS: dict[str, Form] = dict(
         _generic("RequestExpired", "RequestExpiredException"),
         _generic("ExpiredToken", "ExpiredTokenException", 403),
         _generic("ThrottlingException", "ThrottlingException"),
+        _generic("LimitExceeded", "LimitExceededException", 403),
         _generic("RequestEntityTooLarge", "RequestEntityTooLargeException", 413),
         _generic("InternalFailure", "InternalFailure", 500),
         _generic("ServiceUnavailable", "ServiceUnavailableException", 503),

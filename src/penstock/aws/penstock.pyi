@@ -5,6 +5,62 @@ from penstock.aws.contract import Service
 
 SERVICE: Service
 
+class AccountContents(msgspec.Struct, kw_only=True):
+    Queues: int | None = None
+    Messages: int | None = None
+    Bytes: int | None = None
+    Users: int | None = None
+    Groups: int | None = None
+    Roles: int | None = None
+    Policies: int | None = None
+    Keys: int | None = None
+
+class AccountDescription(msgspec.Struct, kw_only=True):
+    AccountId: str | None = None
+    Title: str | None = None
+    Origin: str | None = None
+    CreatedTimestamp: int | None = None
+    Queues: int | None = None
+    Users: int | None = None
+    Keys: int | None = None
+    MaxQueues: int | None = None
+    OwnQuota: bool | None = None
+
+class AdminCancelMoveTaskRequest(msgspec.Struct, kw_only=True):
+    TaskId: str
+
+class AdminDeleteQueueRequest(msgspec.Struct, kw_only=True):
+    QueueArn: str
+    DryRun: bool | None = None
+
+class AdminDeleteQueueResult(msgspec.Struct, kw_only=True):
+    Queue: QueueDescription | None = None
+    Deleted: bool | None = None
+
+class AdminMoveTask(msgspec.Struct, kw_only=True):
+    TaskId: str | None = None
+    Status: str | None = None
+    SourceArn: str | None = None
+    DestinationArn: str | None = None
+    MaxNumberOfMessagesPerSecond: int | None = None
+    MessagesMoved: int | None = None
+    MessagesToMove: int | None = None
+    FailureReason: str | None = None
+    StartedTimestamp: int | None = None
+
+class AdminPeekMessagesRequest(msgspec.Struct, kw_only=True):
+    QueueArn: str
+    MaxNumberOfMessages: int | None = None
+    NextToken: str | None = None
+
+class AdminPurgeQueueRequest(msgspec.Struct, kw_only=True):
+    QueueArn: str
+    DryRun: bool | None = None
+
+class AdminPurgeQueueResult(msgspec.Struct, kw_only=True):
+    Queue: QueueDescription | None = None
+    Purged: bool | None = None
+
 class AttributeValue(msgspec.Struct, kw_only=True):
     DataType: str | None = None
     StringValue: str | None = None
@@ -14,6 +70,25 @@ class CommitJournalReaderRequest(msgspec.Struct, kw_only=True):
     ReaderName: str
     Node: str | None = None
     Seq: int
+
+class CreateAccountRequest(msgspec.Struct, kw_only=True):
+    AccountId: str | None = None
+    Title: str | None = None
+    MaxQueues: int | None = None
+
+class CreateAccountResult(msgspec.Struct, kw_only=True):
+    Account: AccountDescription | None = None
+    RootKey: RootKey | None = None
+
+class DeleteAccountRequest(msgspec.Struct, kw_only=True):
+    AccountId: str
+    Force: bool | None = None
+    DryRun: bool | None = None
+
+class DeleteAccountResult(msgspec.Struct, kw_only=True):
+    Account: AccountDescription | None = None
+    Deleted: bool | None = None
+    Contents: AccountContents | None = None
 
 class GetQueueMetricsRequest(msgspec.Struct, kw_only=True):
     QueueUrl: str | None = None
@@ -43,6 +118,33 @@ class JournalSegment(msgspec.Struct, kw_only=True):
     Date: str | None = None
     Bytes: int | None = None
     Name: str | None = None
+
+class ListAccountsRequest(msgspec.Struct, kw_only=True):
+    MaxResults: int | None = None
+    NextToken: str | None = None
+
+class ListAccountsResult(msgspec.Struct, kw_only=True):
+    Accounts: list[AccountDescription] | None = None
+    NextToken: str | None = None
+
+class ListAllMoveTasksRequest(msgspec.Struct, kw_only=True):
+    Account: str | None = None
+    QueueArn: str | None = None
+
+class ListAllMoveTasksResult(msgspec.Struct, kw_only=True):
+    MoveTasks: list[AdminMoveTask] | None = None
+
+class ListAllQueuesRequest(msgspec.Struct, kw_only=True):
+    Account: str | None = None
+    Region: str | None = None
+    QueueNamePrefix: str | None = None
+    MaxResults: int | None = None
+    NextToken: str | None = None
+
+class ListAllQueuesResult(msgspec.Struct, kw_only=True):
+    CountingSince: int | None = None
+    Queues: list[QueueDescription] | None = None
+    NextToken: str | None = None
 
 class ListJournalReadersRequest(msgspec.Struct, kw_only=True):
     pass
@@ -80,6 +182,20 @@ class PeekedMessage(msgspec.Struct, kw_only=True):
     Attributes: dict[str, str] | None = None
     MessageAttributes: dict[str, AttributeValue] | None = None
 
+class QueueDescription(msgspec.Struct, kw_only=True):
+    QueueArn: str | None = None
+    Account: str | None = None
+    Region: str | None = None
+    QueueName: str | None = None
+    VisibleMessages: int | None = None
+    InFlightMessages: int | None = None
+    DelayedMessages: int | None = None
+    Bytes: int | None = None
+    AgeOfOldestMessage: int | None = None
+    CreatedTimestamp: int | None = None
+    LastSentTimestamp: int | None = None
+    LastReceivedTimestamp: int | None = None
+
 class QueueMetricsWindow(msgspec.Struct, kw_only=True):
     Account: str | None = None
     QueueName: str | None = None
@@ -106,3 +222,20 @@ class RegisterJournalReaderRequest(msgspec.Struct, kw_only=True):
 
 class RemoveJournalReaderRequest(msgspec.Struct, kw_only=True):
     ReaderName: str
+
+class RootKey(msgspec.Struct, kw_only=True):
+    AccessKeyId: str | None = None
+    SecretAccessKey: str | None = None
+
+class RotateRootKeyRequest(msgspec.Struct, kw_only=True):
+    AccountId: str
+    KeepOld: bool | None = None
+
+class RotateRootKeyResult(msgspec.Struct, kw_only=True):
+    AccountId: str | None = None
+    RootKey: RootKey | None = None
+    RemovedAccessKeyIds: list[str] | None = None
+
+class SetAccountQuotaRequest(msgspec.Struct, kw_only=True):
+    AccountId: str
+    MaxQueues: int | None = None

@@ -31,6 +31,9 @@ MEANINGS: dict[str, Meaning] = {
     "max_batch_id_length": Meaning(1, "The longest id an entry of a batch may have."),
     "max_in_flight": Meaning(1, "The most messages a standard queue may have in flight."),
     "max_in_flight_fifo": Meaning(1, "The most messages a FIFO queue may have in flight."),
+    "max_queues_per_account": Meaning(
+        0, "The most queues of an account that has no quota of its own; 0 is any number."
+    ),
     "max_tags": Meaning(0, "The most tags a queue may have."),
     "max_list_results": Meaning(1, "The most queues that one page of a list may have."),
     "max_move_rate": Meaning(1, "The most messages a second that a move task may be asked to move."),

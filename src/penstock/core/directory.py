@@ -206,9 +206,12 @@ class Directory:
         found = (self.group(user.account, name) for name in user.groups)
         return [group for group in found if group is not None]
 
-    def everything_of(self, account: str) -> Iterator[Entity]:
+    def everything(self) -> Iterator[Entity]:
         for place in self._places.values():
-            yield from [entity for entity in place.values() if entity.account == account]
+            yield from list(place.values())
+
+    def everything_of(self, account: str) -> Iterator[Entity]:
+        return (entity for entity in self.everything() if entity.account == account)
 
 
 def _place(entity: Entity) -> Any:

@@ -1,7 +1,7 @@
 """Random identifiers."""
 
 from collections.abc import Iterator
-from secrets import token_bytes
+from secrets import randbelow, token_bytes, token_hex, token_urlsafe
 
 DRAWN_AT_ONCE = 256
 
@@ -10,6 +10,16 @@ def random_uuid() -> str:
     """A version 4 UUID as text. Every request and every message needs one, so the system is asked for many at once."""
     text = next(_random)
     return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{_VARIANT[text[16]]}{text[17:20]}-{text[20:]}"
+
+
+def new_key() -> tuple[str, str]:
+    """An access key id, and its secret."""
+    return f"AKIA{token_hex(8).upper()}", token_urlsafe(30)
+
+
+def new_account() -> str:
+    """Twelve digits, of which the first is none that people leave out."""
+    return str(10**11 + randbelow(9 * 10**11))
 
 
 def _draw() -> Iterator[str]:

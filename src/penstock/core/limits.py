@@ -24,6 +24,7 @@ class Limits:
     max_batch_id_length: int = 80
     max_in_flight: int = 120_000
     max_in_flight_fifo: int = 120_000
+    max_queues_per_account: int = 0
     max_tags: int = 50
     max_list_results: int = 1000
     max_move_rate: int = 500

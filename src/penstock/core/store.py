@@ -188,6 +188,10 @@ class Store(Protocol):
     async def list_sources(self, target: Queue, after: str = "", limit: int = 1000) -> Sequence[Queue]:
         """Queues whose redrive policy names `target`, by name."""
 
+    async def count_queues(self, account: str) -> int:
+        """How many an account has, in all regions together. Whoever creates a queue under a quota asks: a store that
+        is meant to hold many MUST NOT look at each of them."""
+
     async def all_queues(self) -> Sequence[Queue]:
         """Every queue there is: for gauges and operators, never on the path of a request."""
 

@@ -9,7 +9,7 @@ A queue has one open minute; an earlier one is packed to some thirty bytes when 
 anything is not there, so a queue that nobody uses costs nothing. This module refuses to know what metrics are called.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -66,6 +66,9 @@ class Traffic:
         self.since, self.kept_minutes = 0, KEPT_MINUTES
         self.sends = 0
         """Requests that stored messages: as long as it is the same, no queue that was empty holds anything."""
+        self.last_sent: dict[QueueKey, int] = {}
+        self.last_received: dict[QueueKey, int] = {}
+        """When somebody last asked a queue for messages, and maybe got none. Both are kept beyond the minutes."""
         self._queues: dict[QueueKey, Past] = {}
         self._pending: list[tuple[Callable[[Minute, Any], None], QueueKey, int, Any]] = []
 
@@ -95,7 +98,11 @@ class Traffic:
             pending, self._pending = self._pending, []
             for add, queue, now, what in pending:
                 add(self._open(queue, now // MINUTE_MS), what)
-                self.sends += add is _add_sent
+                if add is _add_sent:
+                    self.sends += 1
+                    self.last_sent[queue] = now
+                elif add is _add_received:
+                    self.last_received[queue] = now
 
     def rolled_back(self) -> None:
         self._pending.clear()
@@ -104,6 +111,7 @@ class Traffic:
 
     def empty_receive(self, queue: QueueKey, now: int) -> None:
         self._open(queue, now // MINUTE_MS).empty += 1
+        self.last_received[queue] = now
 
     def queues(self) -> Iterable[QueueKey]:
         """Those of which anything is known, in no order; deleted ones too."""
@@ -128,6 +136,11 @@ class Traffic:
         first = self._first_kept(now)
         for queue in [queue for queue, past in self._queues.items() if past.open.number < first]:
             del self._queues[queue]
+
+    def forget_use_but_of(self, queues: Collection[QueueKey]) -> None:
+        for last in (self.last_sent, self.last_received):
+            for gone in last.keys() - queues:
+                del last[gone]
 
     def _first_kept(self, now: int) -> int:
         return now // MINUTE_MS - self.kept_minutes

@@ -37,7 +37,9 @@ class Gauges:
         """Every queue that holds something, or whose counts are not those of its last sample."""
         due: list[int] = []
         counted: dict[int, Counts] = {}
-        for number, queue in enumerate(await self._store.all_queues()):
+        queues = await self._store.all_queues()
+        self._store.traffic.forget_use_but_of({queue.key for queue in queues})
+        for number, queue in enumerate(queues):
             if number % QUEUES_AT_ONCE == 0:
                 await asyncio.sleep(0)
             try:

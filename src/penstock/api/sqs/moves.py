@@ -66,12 +66,20 @@ async def cancel_message_move_task(
     source = await _queue(call, source_arn, "SourceArn")
     task = await call.site.store.find_move(task_id)
     if task is None or task.source_arn != source.arn:
-        raise ServiceError("ResourceNotFoundException", "Task does not exist.")
+        raise no_such_task()
+    await cancel(call, task)
+    return sqs.CancelMessageMoveTaskResult(ApproximateNumberOfMessagesMoved=task.moved)
+
+
+async def cancel(call: Call, task: MoveTask) -> None:
     if task.status is not MoveStatus.RUNNING:
         raise invalid_parameter("Only active tasks can be cancelled.")
     await call.site.store.save_move(replace(task, status=MoveStatus.CANCELLING))
     call.site.move_started()
-    return sqs.CancelMessageMoveTaskResult(ApproximateNumberOfMessagesMoved=task.moved)
+
+
+def no_such_task() -> ServiceError:
+    return ServiceError("ResourceNotFoundException", "Task does not exist.")
 
 
 async def _queue(call: Call, arn: str, parameter: str) -> Queue:

@@ -4,6 +4,7 @@ import base64
 import binascii
 from collections.abc import Sequence
 
+from penstock.api.account_census import quota_of
 from penstock.api.call import Call
 from penstock.api.sqs.attributes import check_redrive
 from penstock.api.sqs.tags import check_tags
@@ -25,6 +26,7 @@ async def create_queue(call: Call, request: sqs.CreateQueueRequest) -> sqs.Creat
     queue = await call.site.store.find_queue(key)
     if queue is None:
         await _check_not_deleted_recently(call, key)
+        await _check_quota(call)
         settled = attributes.merged({"FifoQueue": "true"} if fifo else {}, wanted)
         queue = await call.site.store.create_queue(key, settled, tags, call.now(), by=call.principal.arn)
     elif different := attributes.difference(queue, wanted):
@@ -45,8 +47,21 @@ async def _check_not_deleted_recently(call: Call, key: QueueKey) -> None:
         )
 
 
+async def _check_quota(call: Call) -> None:
+    most = quota_of(call.site, call.principal.account)
+    if most and await call.site.store.count_queues(call.principal.account) >= most:
+        raise ServiceError(
+            "LimitExceeded",
+            f"The account {call.principal.account} has {most} queues, as many as it may have. Delete one, or ask the "
+            "operator of the server for a higher quota.",
+        )
+
+
 async def delete_queue(call: Call, request: sqs.DeleteQueueRequest) -> None:
-    queue = await call.queue()
+    await remove(call, await call.queue())
+
+
+async def remove(call: Call, queue: Queue) -> None:
     await call.site.store.delete_queue(queue.id, call.now(), by=call.principal.arn)
     call.site.room.wake_all(queue.id)
 

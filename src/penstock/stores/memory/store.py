@@ -154,6 +154,9 @@ class MemoryStore(Keepsakes):
         sources = [q for q in await self.all_queues() if q.redrive and q.redrive.target_arn == target.arn]
         return _page(sources, after, limit)
 
+    async def count_queues(self, account: str) -> int:
+        return sum(key.account == account for key in self._ids)
+
     async def all_queues(self) -> Sequence[Queue]:
         return [contents.queue for contents in self._contents.values()]
 

@@ -5,7 +5,7 @@ the same transaction as the messages they count. After a rollback they are read 
 """
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -59,6 +59,7 @@ class Catalogue:
         self.by_id: dict[int, Entry] = {}
         self.by_key: dict[QueueKey, Entry] = {}
         self.by_shelf: dict[int, Entry] = {}
+        self.owned: Counter[str] = Counter()
         self._sources: dict[str, set[int]] = defaultdict(set)
 
     def load(self) -> None:
@@ -141,6 +142,7 @@ class Catalogue:
         self._db.execute("INSERT OR REPLACE INTO tombstone VALUES (?,?,?,?)", (*entry.queue.key, now))
         self._db.execute("DELETE FROM queue WHERE id=?", (queue_id,))
         del self.by_id[queue_id], self.by_key[entry.queue.key], self.by_shelf[entry.shelf]
+        self.owned[entry.queue.key.account] -= 1
         self._unlink(entry)
 
     def purge(self, queue_id: int, now: int) -> Entry:
@@ -176,6 +178,7 @@ class Catalogue:
 
     def _enter(self, entry: Entry) -> None:
         self.by_id[entry.queue.id] = self.by_key[entry.queue.key] = self.by_shelf[entry.shelf] = entry
+        self.owned[entry.queue.key.account] += 1
         self._link(entry)
 
     def _link(self, entry: Entry) -> None:

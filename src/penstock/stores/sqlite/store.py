@@ -174,6 +174,9 @@ class SqliteStore:
     async def list_sources(self, target: Queue, after: str = "", limit: int = 1000) -> Sequence[Queue]:
         return [queue for queue in self._catalogue.sources(target) if queue.key.name > after][:limit]
 
+    async def count_queues(self, account: str) -> int:
+        return self._catalogue.owned[account]
+
     async def all_queues(self) -> Sequence[Queue]:
         return [entry.queue for entry in self._catalogue.by_id.values()]
 

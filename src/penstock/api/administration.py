@@ -1,0 +1,108 @@
+"""What operators do with the queues of any account: look at them, empty them, delete them.
+
+Queues are named by their ARN, which says whose they are. Whether the caller may is not asked here.
+"""
+
+import asyncio
+import heapq
+import re
+
+from penstock.api.call import Call, Operation
+from penstock.api.listing import Place, page, token_of
+from penstock.api.sqs.queues import remove
+from penstock.aws import penstock
+from penstock.core.errors import QueueGone, invalid_value
+from penstock.core.queue import Queue, QueueKey
+
+QUEUES_AT_ONCE = 50
+"""Are counted before others have their turn."""
+EVERY = "*"
+ACCOUNT = re.compile(r"[0-9]{12}|\*")
+
+
+async def list_all_queues(call: Call, request: penstock.ListAllQueuesRequest) -> penstock.ListAllQueuesResult:
+    most, after = page(request.MaxResults, request.NextToken)
+    account, region, prefix = wanted_account(request.Account), request.Region or EVERY, request.QueueNamePrefix or ""
+    wanted = (
+        queue
+        for queue in await call.site.store.all_queues()
+        if account in (EVERY, queue.key.account)
+        and region in (EVERY, queue.key.region)
+        and queue.key.name.startswith(prefix)
+        and _place(queue) > after
+    )
+    found, shown = heapq.nsmallest(most + 1, wanted, key=_place), []
+    for number, queue in enumerate(found[:most]):
+        if number % QUEUES_AT_ONCE == 0:
+            await asyncio.sleep(0)
+        try:
+            shown.append(await _described(call, queue))
+        except QueueGone:
+            continue
+    return penstock.ListAllQueuesResult(
+        CountingSince=call.site.store.traffic.since,
+        Queues=shown,
+        NextToken=token_of(_place(found[most - 1])) if len(found) > most else None,
+    )
+
+
+def _place(queue: Queue) -> Place:
+    return queue.key.account, queue.key.region, queue.key.name
+
+
+def wanted_account(given: str | None) -> str:
+    if given is not None and not ACCOUNT.fullmatch(given):
+        raise invalid_value(given, "Account", "Must be 12 digits, or * for all, if provided.")
+    return given or EVERY
+
+
+async def _described(call: Call, queue: Queue) -> penstock.QueueDescription:
+    now, traffic = call.now(), call.site.store.traffic
+    counts = await call.site.store.counts(queue.id, now)
+    sent, received = traffic.last_sent.get(queue.key, 0), traffic.last_received.get(queue.key, 0)
+    return penstock.QueueDescription(
+        QueueArn=queue.arn,
+        Account=queue.key.account,
+        Region=queue.key.region,
+        QueueName=queue.key.name,
+        VisibleMessages=counts.visible,
+        InFlightMessages=counts.in_flight,
+        DelayedMessages=counts.delayed,
+        Bytes=counts.bytes,
+        AgeOfOldestMessage=None if counts.oldest is None else max(0, now - counts.oldest) // 1000,
+        CreatedTimestamp=queue.created,
+        LastSentTimestamp=sent if sent >= queue.created else None,  # or it was another queue of this name
+        LastReceivedTimestamp=received if received >= queue.created else None,
+    )
+
+
+async def named_queue(call: Call, arn: str) -> Queue:
+    key = QueueKey.from_arn(arn)
+    if key is None:
+        raise invalid_value(arn, "QueueArn", "Must be arn:aws:sqs:REGION:ACCOUNT:NAME.")
+    return await call.site.store.queue(key)
+
+
+async def admin_delete_queue(
+    call: Call, request: penstock.AdminDeleteQueueRequest
+) -> penstock.AdminDeleteQueueResult:  # fmt: skip
+    queue = await named_queue(call, request.QueueArn)
+    before = await _described(call, queue)
+    if not request.DryRun:
+        await remove(call, queue)
+    return penstock.AdminDeleteQueueResult(Queue=before, Deleted=not request.DryRun)
+
+
+async def admin_purge_queue(call: Call, request: penstock.AdminPurgeQueueRequest) -> penstock.AdminPurgeQueueResult:
+    queue = await named_queue(call, request.QueueArn)
+    before = await _described(call, queue)
+    if not request.DryRun:
+        await call.site.store.purge_queue(queue.id, call.now(), by=call.principal.arn)
+    return penstock.AdminPurgeQueueResult(Queue=before, Purged=not request.DryRun)
+
+
+OPERATIONS: dict[str, Operation] = {
+    "ListAllQueues": list_all_queues,
+    "AdminDeleteQueue": admin_delete_queue,
+    "AdminPurgeQueue": admin_purge_queue,
+}
