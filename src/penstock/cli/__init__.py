@@ -24,6 +24,8 @@ COMMANDS = {
     "config": Command("penstock.cli.settings:build", "Show every setting and where its value came from."),
     "sqs": Command("penstock.cli.sqs:build", "Call any action of Amazon SQS, on any endpoint."),
     "peek": Command("penstock.cli.peek:build", "Show messages of a queue without receiving them."),
+    "admin": Command("penstock.cli.admin:build", "Look after the queues and move tasks of every account."),
+    "account": Command("penstock.cli.account:build", "Make, list, bound and delete accounts."),
     "metrics": Command("penstock.cli.metrics:build", "Show what queues did, window by window."),
     "journal": Command("penstock.cli.journal:build", "Look at the journal of every change, and check it."),
     "backup": Command("penstock.cli.backup:build", "Copy the embedded store to a file, also while the server runs."),

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 
+from penstock.cli.asking import ask
 from penstock.cli.client import add_connection, sqs_client
 from penstock.cli.parser import CommandError, Parser
 from penstock.cli.redrive import Picking, Server, Show, move_all
@@ -60,8 +61,7 @@ def redrive(arguments: argparse.Namespace) -> int:
         for group in groups:
             print(f"{_way(group)}: {_amount(group)}; the queue holds {server.held(group.dead_letter_queue):,}")
         return 0
-    if not arguments.yes:
-        _ask(groups)
+    ask(arguments, (f"{_way(group)}: {_amount(group)}" for group in groups), "Move them?", "nothing was moved")
     with _stopped_by_ctrl_c(server.stop):
         missing = sum(
             [_carry_out(server, list(some)) for _, some in groupby(groups, lambda one: one.dead_letter_queue)]
@@ -82,15 +82,6 @@ def _chosen(path: Path) -> list[Group]:
     if not chosen:
         raise CommandError(f'{path}: no group is chosen; set "chosen" to true for those that are to go back')
     return sorted(chosen, key=lambda group: (group.dead_letter_queue, group.whole))
-
-
-def _ask(groups: Sequence[Group]) -> None:
-    if not sys.stdin.isatty():
-        raise CommandError("nobody is here to be asked: give --yes, or --dry-run to look first")
-    for group in groups:
-        print(f"{_way(group)}: {_amount(group)}")
-    if input("Move them? [y/N] ").strip().lower() not in ("y", "yes"):
-        raise CommandError("nothing was moved")
 
 
 @contextmanager
