@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from penstock.core.directory import User
+from penstock.core.directory import AccessKey, User
 from penstock.core.limits import Limits
 
 from .clients import Client
-from .harness import ACCOUNT, OTHER_ACCOUNT, OTHER_REGION, STRANGER, World, done, make, refused
+from .harness import ACCOUNT, OTHER_ACCOUNT, OTHER_REGION, SOON, STRANGER, World, done, make, refused
 from .operators import Operator, keyed
 
 SHOP, SPARE = "777788889999", "222233334444"
@@ -194,6 +194,21 @@ async def test_the_old_root_key_may_stay_beside_one_new_one(world: World, operat
     last = await operator.do("RotateRootKey", AccountId=SHOP)
     assert len(last["RemovedAccessKeyIds"]) == 2
     assert not await lists_queues(keyed(world, old))
+
+
+@pytest.mark.parametrize("settings", [{"root_account": SHOP}])
+async def test_a_rotation_goes_to_its_end_though_its_caller_left(world: World, settings: dict[str, Any]) -> None:
+    changed: asyncio.Future[tuple[str, str]] = asyncio.get_running_loop().create_future()
+    object.__setattr__(world.site, "root_key_changed", lambda *key: changed.set_result(key))
+    async with world.identities.changing():
+        await world.identities.save(AccessKey(account=SHOP, name="A", secret=world.identities.sealed("A", "s")))
+    operator = Operator(world.client("json", "A", secret="s"))
+    async with world.identities.changing():  # so that it has to wait, and is left while it does
+        leaving = asyncio.create_task(operator.call("RotateRootKey", AccountId=SHOP))
+        await asyncio.sleep(0)
+        leaving.cancel()
+    name, secret = await asyncio.wait_for(changed, SOON)
+    assert await lists_queues(keyed(world, {"AccessKeyId": name, "SecretAccessKey": secret}))
 
 
 @pytest.mark.parametrize("account", [ACCOUNT, OTHER_ACCOUNT])

@@ -6,6 +6,7 @@ of a settings file. Whoever asks here looks once over everything, so it is for o
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 
 from penstock.api.call import Site
 from penstock.aws import penstock
@@ -26,7 +27,8 @@ class Census:
     site: Site
     queues: Counter[str]
     entities: Counter[tuple[type[Entity], str]]
-    """How many of each kind an account has; those of the settings are not among them."""
+    """How many of each kind an account has; the keys of the settings are not among them."""
+    declared_keys: Counter[str]
 
     @classmethod
     async def of(cls, site: Site) -> "Census":
@@ -36,21 +38,23 @@ class Census:
             site,
             Counter(queue.key.account for queue in await site.store.all_queues()),
             Counter((type(entity), entity.account) for entity in everything),
+            Counter(site.identities.declared()),
         )
 
+    @cached_property
     def ids(self) -> set[str]:
-        named = {self.site.root_account, *self.site.declared_accounts, *self.site.identities.accounts()}
+        named = {self.site.root_account, *self.site.declared_accounts, *self.declared_keys}
         return named | self.queues.keys() | {account for _, account in self.entities}
 
     def origin(self, account: str) -> str:
         if account == self.site.root_account:
             return ROOT
-        if account in self.site.declared_accounts or self.site.identities.declared_keys(account):
+        if account in self.site.declared_accounts or account in self.declared_keys:
             return SETTINGS
         return MADE if account in self.site.identities.directory.accounts else LEFT
 
     def describe(self, account: str) -> penstock.AccountDescription:
-        if account not in self.ids():
+        if account not in self.ids:
             raise ServiceError("NoSuchEntityException", f"There is no account {account}.")
         made = self.site.identities.directory.accounts.get(account)
         declared = self.site.declared_accounts.get(account, "")
@@ -61,7 +65,7 @@ class Census:
             CreatedTimestamp=made.created if made and self.origin(account) == MADE else None,
             Queues=self.queues[account],
             Users=self.entities[User, account],
-            Keys=self.entities[AccessKey, account] + len(self.site.identities.declared_keys(account)),
+            Keys=self.entities[AccessKey, account] + self.declared_keys[account],
             MaxQueues=quota_of(self.site, account),
             OwnQuota=made is not None and made.most_queues is not None,
         )

@@ -4,6 +4,7 @@ What the settings declare is theirs: it is listed here, and its keys are changed
 made it and nowhere else. How an account ends is in `account_removal`.
 """
 
+import asyncio
 import heapq
 import re
 
@@ -25,7 +26,7 @@ MOST_ROOT_KEYS = 2
 async def create_account(call: Call, request: penstock.CreateAccountRequest) -> penstock.CreateAccountResult:
     title, quota, identities = _title(request.Title), _quota(request.MaxQueues), call.site.identities
     async with identities.changing():
-        taken = (await Census.of(call.site)).ids()
+        taken = (await Census.of(call.site)).ids
         account = _free(taken) if request.AccountId is None else check_account(request.AccountId)
         if account in taken:
             raise ServiceError("EntityAlreadyExistsException", f"There is an account {account} already.")
@@ -47,7 +48,7 @@ def _free(taken: set[str]) -> str:
 async def list_accounts(call: Call, request: penstock.ListAccountsRequest) -> penstock.ListAccountsResult:
     most, after = page(request.MaxResults, request.NextToken)
     census = await Census.of(call.site)
-    found = heapq.nsmallest(most + 1, (account for account in census.ids() if (account,) > after))
+    found = heapq.nsmallest(most + 1, (account for account in census.ids if (account,) > after))
     return penstock.ListAccountsResult(
         Accounts=[census.describe(account) for account in found[:most]],
         NextToken=token_of((found[most - 1],)) if len(found) > most else None,
@@ -66,10 +67,16 @@ async def set_account_quota(call: Call, request: penstock.SetAccountQuotaRequest
 
 
 async def rotate_root_key(call: Call, request: penstock.RotateRootKeyRequest) -> penstock.RotateRootKeyResult:
+    """To its end, also when its caller has left: the root account's key must be in its file, or nobody has it."""
+    return await asyncio.shield(asyncio.ensure_future(_rotated(call, request)))
+
+
+async def _rotated(call: Call, request: penstock.RotateRootKeyRequest) -> penstock.RotateRootKeyResult:
     account, site = check_account(request.AccountId), call.site
     async with site.identities.changing() as directory:
-        (await Census.of(site)).describe(account)
-        if site.identities.declared_keys(account):
+        census = await Census.of(site)
+        census.describe(account)
+        if census.declared_keys[account]:
             raise ServiceError(
                 "UnsupportedOperation",
                 f"The keys of account {account} are in the server's settings: change them there.",

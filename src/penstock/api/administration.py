@@ -4,11 +4,11 @@ Queues are named by their ARN, which says whose they are. Whether the caller may
 """
 
 import asyncio
-import heapq
 import re
+from contextlib import suppress
 
 from penstock.api.call import Call, Operation
-from penstock.api.listing import Place, page, token_of
+from penstock.api.listing import page, token_of
 from penstock.api.sqs.queues import remove
 from penstock.aws import penstock
 from penstock.core.errors import QueueGone, invalid_value
@@ -22,32 +22,30 @@ ACCOUNT = re.compile(r"[0-9]{12}|\*")
 
 async def list_all_queues(call: Call, request: penstock.ListAllQueuesRequest) -> penstock.ListAllQueuesResult:
     most, after = page(request.MaxResults, request.NextToken)
-    account, region, prefix = wanted_account(request.Account), request.Region or EVERY, request.QueueNamePrefix or ""
-    wanted = (
-        queue
-        for queue in await call.site.store.all_queues()
-        if account in (EVERY, queue.key.account)
-        and region in (EVERY, queue.key.region)
-        and queue.key.name.startswith(prefix)
-        and _place(queue) > after
-    )
-    found, shown = heapq.nsmallest(most + 1, wanted, key=_place), []
-    for number, queue in enumerate(found[:most]):
+    places = ((key.account, key.region, key.name) for key in await _keys(call, request))
+    found, shown = sorted(place for place in places if place > after)[: most + 1], []
+    for number, (account, region, name) in enumerate(found[:most]):
         if number % QUEUES_AT_ONCE == 0:
             await asyncio.sleep(0)
-        try:
-            shown.append(await _described(call, queue))
-        except QueueGone:
-            continue
+        with suppress(QueueGone):
+            shown.append(await _described(call, await call.site.store.queue(QueueKey(region, account, name))))
     return penstock.ListAllQueuesResult(
         CountingSince=call.site.store.traffic.since,
         Queues=shown,
-        NextToken=token_of(_place(found[most - 1])) if len(found) > most else None,
+        NextToken=token_of(found[most - 1]) if len(found) > most else None,
     )
 
 
-def _place(queue: Queue) -> Place:
-    return queue.key.account, queue.key.region, queue.key.name
+async def _keys(call: Call, request: penstock.ListAllQueuesRequest) -> list[QueueKey]:
+    """Of the queues that are asked for. There may be ten thousand, so nothing is asked of each that need not be."""
+    keys = [queue.key for queue in await call.site.store.all_queues()]
+    if (account := wanted_account(request.Account)) != EVERY:
+        keys = [key for key in keys if key.account == account]
+    if region := request.Region:
+        keys = [key for key in keys if key.region == region]
+    if prefix := request.QueueNamePrefix:
+        keys = [key for key in keys if key.name.startswith(prefix)]
+    return keys
 
 
 def wanted_account(given: str | None) -> str:

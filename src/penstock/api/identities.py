@@ -106,13 +106,13 @@ class Identities:
         user = self.directory.user(key.account, key.user)
         return principal_of(user) if user else None
 
-    def declared_keys(self, account: str) -> list[str]:
-        """Ids of the keys that the settings name for it."""
-        return [name for name, key in self._fixed.items() if key.principal.account == account]
+    def declared(self) -> Iterable[str]:
+        """For each key that the settings name, whose it is."""
+        return (key.principal.account for key in self._fixed.values())
 
     def accounts(self) -> Iterable[str]:
         """Those that there are, whether declared or made."""
-        return {*self.directory.accounts, *(key.principal.account for key in self._fixed.values())}
+        return {*self.directory.accounts, *self.declared()}
 
 
 def principal_of(user: User) -> Principal:
