@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["Signature", "Verifier", "read"]
 
 SKEW_SECONDS = 15 * 60
+WITHOUT_REGION = frozenset({"iam", "sts"})
+"""Services that are one for all regions: clients sign for one that Amazon chose, whatever ours are."""
 TEMPORARY_KEY = "ASIA"  # how the id of a key that comes with a session token starts
 _DUMMY_SECRET = secrets.token_hex(20)
 _NO_MATCH = (
@@ -82,7 +84,8 @@ class Verifier:
 
     def _out_of_scope(self, signature: Signature) -> ServiceError | None:
         problems = ""
-        if self._regions is not None and signature.region not in self._regions:
+        regions = None if signature.service in WITHOUT_REGION else self._regions
+        if regions is not None and signature.region not in regions:
             problems += f"Credential should be scoped to a valid region, not '{signature.region}'. "
         if signature.service not in self._services:
             services = "' or '".join(sorted(self._services))

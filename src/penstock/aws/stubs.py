@@ -4,13 +4,14 @@ python -m penstock.aws.stubs        writes them beside the modules
 """
 
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import msgspec
 
-from penstock.aws.contract import Service, load
+from penstock.aws.contract import Service
 
-STUBBED = ("sqs", "sts", "penstock")
+STUBBED = ("sqs", "sts", "iam", "penstock")
 _SCALARS = {
     "string": "str",
     "integer": "int",
@@ -28,7 +29,7 @@ def path_of(name: str) -> Path:
 
 
 def stub(name: str) -> str:
-    service = load(name)
+    service: Service = import_module(f"penstock.aws.{name}").SERVICE
     lines = [
         f"# Written by `make stubs` from the service model of {name} ({service.version}). Do not edit.",
         "import msgspec",
