@@ -6,6 +6,7 @@ from typing import Any
 SERVICES = {
     "sqs": "penstock.api.sqs",
     "sts": "penstock.api.sts",
+    "iam": "penstock.api.iam",
     "penstock": "penstock.api.own",
 }
 """Services on the wire: modules with a SERVICE and its OPERATIONS."""

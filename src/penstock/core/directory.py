@@ -7,8 +7,8 @@ Names of users, groups, roles and policies are the same when they differ only in
 looked up through `named`.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -148,6 +148,9 @@ def read(record: Record) -> Any:
     return _DECODERS[record.key.kind](record.value)
 
 
+E = TypeVar("E", bound=Entity)
+
+
 class Directory:
     """Everything by (account, name), the name as `named` has it; keys by their id, policies also by their ARN."""
 
@@ -160,6 +163,7 @@ class Directory:
         self.keys: dict[str, AccessKey] = {}
         self.policy_by_arn: dict[str, ManagedPolicy] = {}
         self._keys_of: dict[tuple[str, str], dict[str, AccessKey]] = {}
+        self._of: dict[tuple[str, str], dict[RecordKey, Any]] = {}
         self._places: Mapping[str, dict[Any, Any]] = {
             "account": self.accounts,
             "user": self.users,
@@ -171,7 +175,11 @@ class Directory:
 
     def take(self, entity: Entity) -> None:
         """It is there now, in place of an older state of itself."""
-        self._places[entity.key.kind][_place(entity)] = entity
+        place = self._places[entity.key.kind]
+        if earlier := place.get(_place(entity)):
+            self.drop(earlier)
+        place[_place(entity)] = entity
+        self._of.setdefault((entity.key.kind, entity.account), {})[entity.key] = entity
         match entity:
             case ManagedPolicy():
                 self.policy_by_arn[entity.arn] = entity
@@ -180,6 +188,7 @@ class Directory:
 
     def drop(self, entity: Entity) -> None:
         self._places[entity.key.kind].pop(_place(entity), None)
+        self._of.get((entity.key.kind, entity.account), {}).pop(entity.key, None)
         match entity:
             case ManagedPolicy():
                 self.policy_by_arn.pop(entity.arn, None)
@@ -206,12 +215,17 @@ class Directory:
         found = (self.group(user.account, name) for name in user.groups)
         return [group for group in found if group is not None]
 
+    def all_of(self, kind: type[E], account: str) -> Collection[E]:
+        """Those of one kind, in no order."""
+        return self._of.get((KINDS[kind], account), {}).values()
+
     def everything(self) -> Iterator[Entity]:
         for place in self._places.values():
             yield from list(place.values())
 
     def everything_of(self, account: str) -> Iterator[Entity]:
-        return (entity for entity in self.everything() if entity.account == account)
+        for kind in KINDS:
+            yield from list(self.all_of(kind, account))
 
 
 def _place(entity: Entity) -> Any:

@@ -1,0 +1,91 @@
+"""Users, groups, roles and policies: how each is called, found, and missed.
+
+Operations that are the same for several of them (inline policies, attachments, boundaries, tags) are written once and
+made for each noun. Everything is looked for in the caller's own account, and nowhere else.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from penstock.api.call import Call
+from penstock.api.iam.quotas import QUOTAS
+from penstock.api.iam.refusals import already_there, invalid_input, no_such, not_valid, over_quota
+from penstock.aws.iam import SERVICE
+from penstock.core.directory import Directory, Group, Holder, ManagedPolicy, Role, Titled, User
+from penstock.core.identity import Kind
+
+N = TypeVar("N", bound=Titled, covariant=True)
+H = TypeVar("H", bound=Holder)
+
+
+@dataclass(frozen=True)
+class Noun(Generic[N]):
+    """`word` is its part in the names of operations, shapes and members; `prefix` that of its ids."""
+
+    word: str
+    plural: str
+    kind: type[N]
+    prefix: str
+    find: Callable[[Directory, str, str], N | None]
+
+    def reply(self, shape: str, **members: Any) -> Any:
+        """A reply whose shape is named after the noun: `Get{}Response`."""
+        return SERVICE.types[shape.format(self.word)](**members)
+
+    def get(self, directory: Directory, account: str, name: str) -> N:
+        found = self.find(directory, account, name)
+        if found is None:
+            raise no_such(f"The {self.word.lower()} with name {name} cannot be found.")
+        return found
+
+    def asked(self, call: Call, directory: Directory, request: Any) -> N:
+        """The one that a request is about."""
+        return self.get(directory, call.principal.account, getattr(request, f"{self.word}Name"))
+
+    def check_free(self, directory: Directory, account: str, name: str) -> None:
+        if self.find(directory, account, name):
+            raise already_there(f"{self.word} with name {name} already exists.")
+
+    def check_room(self, directory: Directory, account: str) -> None:
+        most = QUOTAS[f"{self.plural}Quota"]
+        if len(directory.all_of(self.kind, account)) >= most:
+            raise over_quota(f"{self.plural}PerAccount", most)
+
+
+class Policies(Noun[ManagedPolicy]):
+    """Requests name them by ARN."""
+
+    def asked(self, call: Call, directory: Directory, request: Any) -> ManagedPolicy:
+        return self.at(call, directory, request.PolicyArn, "Policy {} was not found.")
+
+    def at(self, call: Call, directory: Directory, arn: str, missing: str) -> ManagedPolicy:
+        if not arn.startswith("arn:") or len(arn.split(":", 5)) != 6:
+            raise invalid_input(f"ARN {arn} is not valid.")
+        found = directory.policy_by_arn.get(arn)
+        if found is None or found.account != call.principal.account:
+            raise no_such(missing.format(arn))
+        return found
+
+    def check_free(self, directory: Directory, account: str, name: str) -> None:
+        if self.find(directory, account, name):
+            raise already_there(f"A policy called {name} already exists. Duplicate names are not allowed.")
+
+
+USERS = Noun("User", "Users", User, "AIDA", Directory.user)
+GROUPS = Noun("Group", "Groups", Group, "AGPA", Directory.group)
+ROLES = Noun("Role", "Roles", Role, "AROA", Directory.role)
+POLICIES = Policies("Policy", "Policies", ManagedPolicy, "ANPA", Directory.policy)
+HOLDERS: tuple[Noun[User] | Noun[Group] | Noun[Role], ...] = (USERS, GROUPS, ROLES)
+
+
+def user_meant(call: Call, directory: Directory, name: str | None) -> User | None:
+    """The user with this name; whoever calls if there is none; None for the account itself."""
+    who = call.principal
+    if name is not None:
+        return USERS.get(directory, who.account, name)
+    if who.kind is Kind.ROOT:
+        return None
+    if who.kind is Kind.USER:
+        return USERS.get(directory, who.account, who.owner)
+    raise not_valid("Must specify userName when calling with non-User credentials")

@@ -1,0 +1,93 @@
+"""What each operation is about, as an ARN: for whoever decides whether the caller may.
+
+The ARN is that of what there is: a name in other letters, or without its path, is the same user. What is not there has
+the ARN that it would have. What is about the account as a whole is about `*`.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from penstock.api.call import Call
+from penstock.api.iam.nouns import GROUPS, ROLES, USERS, Noun
+from penstock.aws.iam import SERVICE
+from penstock.core.directory import Titled
+from penstock.core.identity import Kind
+
+Resource = Callable[[Call, Any], str]
+
+EVERYTHING = "*"
+
+
+def _arn(call: Call, kind: str, path: str, name: str) -> str:
+    return f"arn:aws:iam::{call.principal.account}:{kind}{path}{name}"
+
+
+def _of(noun: Noun[Titled]) -> Resource:
+    kind, member = noun.word.lower(), f"{noun.word}Name"
+
+    def resource(call: Call, request: Any) -> str:
+        name = getattr(request, member)
+        if name is None:
+            return _own(call)
+        found = noun.find(call.site.identities.directory, call.principal.account, name)
+        path, name = (found.path, found.name) if found else (getattr(request, "Path", None) or "/", name)
+        return _arn(call, kind, path, name)
+
+    return resource
+
+
+def _own(call: Call) -> str:
+    """A caller that names no user is about itself."""
+    who = call.principal
+    user = call.site.identities.directory.user(who.account, who.owner) if who.kind is Kind.USER else None
+    return user.arn if user else who.arn
+
+
+def _new_policy(call: Call, request: Any) -> str:
+    return _arn(call, "policy", request.Path or "/", request.PolicyName)
+
+
+def _policy(call: Call, request: Any) -> str:
+    return str(request.PolicyArn)
+
+
+def _source(call: Call, request: Any) -> str:
+    return str(request.PolicySourceArn)
+
+
+def _key_owner(call: Call, request: Any) -> str:
+    directory, account = call.site.identities.directory, call.principal.account
+    key = directory.keys.get(request.AccessKeyId)
+    if key is None or key.account != account:
+        return EVERYTHING
+    user = directory.user(account, key.user)
+    return user.arn if user else f"arn:aws:iam::{account}:root"
+
+
+def _everything(call: Call, request: Any) -> str:
+    return EVERYTHING
+
+
+BY_MEMBER: tuple[tuple[str, Resource], ...] = (
+    ("GroupName", _of(GROUPS)),
+    ("RoleName", _of(ROLES)),
+    ("UserName", _of(USERS)),
+    ("PolicyArn", _policy),
+    ("PolicySourceArn", _source),
+)
+"""The first of these members that an operation has says what it is about: to put a user into a group is about the
+group, to attach a policy is about whom it is attached to."""
+
+EXCEPTIONS: dict[str, Resource] = {
+    "CreatePolicy": _new_policy,
+    "GetAccessKeyLastUsed": _key_owner,
+}
+
+
+def _resource(action: str) -> Resource:
+    operation = SERVICE.operations[action]
+    members = SERVICE.shape(operation.input_shape)["members"] if operation.input_shape else {}
+    return next((resource for member, resource in BY_MEMBER if member in members), _everything)
+
+
+RESOURCES: dict[str, Resource] = {action: EXCEPTIONS.get(action) or _resource(action) for action in SERVICE.operations}

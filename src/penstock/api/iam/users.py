@@ -1,0 +1,94 @@
+"""Users: who they are, not what they may do."""
+
+from msgspec.structs import replace
+
+from penstock.api.call import Call, Operation
+from penstock.api.iam import shown
+from penstock.api.iam.boundaries import bounding
+from penstock.api.iam.nouns import USERS, user_meant
+from penstock.api.iam.paging import page
+from penstock.api.iam.refusals import in_use
+from penstock.api.iam.tags import checked_tags
+from penstock.aws import iam
+from penstock.core.directory import Directory, User, named
+from penstock.core.identifiers import unique_id
+
+
+async def create_user(call: Call, request: iam.CreateUserRequest) -> iam.CreateUserResponse:
+    account = call.principal.account
+    async with call.site.identities.changing() as directory:
+        USERS.check_free(directory, account, request.UserName)
+        USERS.check_room(directory, account)
+        user = User(
+            account=account,
+            name=request.UserName,
+            created=call.now(),
+            id=unique_id(USERS.prefix),
+            path=request.Path or "/",
+            boundary=bounding(call, directory, request.PermissionsBoundary),
+            tags=checked_tags({}, request.Tags or []),
+        )
+        await call.site.identities.save(user)
+    return iam.CreateUserResponse(User=shown.user(user))
+
+
+async def get_user(call: Call, request: iam.GetUserRequest) -> iam.GetUserResponse:
+    user = user_meant(call, call.site.identities.directory, request.UserName)
+    return iam.GetUserResponse(User=shown.user(user) if user else _account_itself(call))
+
+
+def _account_itself(call: Call) -> iam.User:
+    account = call.site.identities.directory.accounts.get(call.principal.account)
+    return iam.User(
+        Path="/",
+        UserName="root",
+        UserId=call.principal.user_id,
+        Arn=call.principal.arn,
+        CreateDate=shown.moment(account.created if account else 0),
+    )
+
+
+async def list_users(call: Call, request: iam.ListUsersRequest) -> iam.ListUsersResponse:
+    users = call.site.identities.directory.all_of(User, call.principal.account)
+    prefix = request.PathPrefix or "/"
+    found = page(request, (user for user in users if user.path.startswith(prefix)), lambda user: named(user.name))
+    return iam.ListUsersResponse(Users=[shown.user(user, whole=False) for user in found.items], **found.rest)
+
+
+async def update_user(call: Call, request: iam.UpdateUserRequest) -> None:
+    """Under another name it has the same id, keys, groups and policies."""
+    async with call.site.identities.changing() as directory:
+        user = USERS.asked(call, directory, request)
+        name = request.NewUserName or user.name
+        if named(name) != named(user.name):
+            USERS.check_free(directory, user.account, name)
+        changed = replace(user, name=name, path=request.NewPath or user.path)
+        keys = [replace(key, user=name) for key in directory.keys_of(user.account, user.name)]
+        await call.site.identities.save(changed, *keys, removed=[user] if user.key != changed.key else [])
+
+
+async def delete_user(call: Call, request: iam.DeleteUserRequest) -> None:
+    async with call.site.identities.changing() as directory:
+        user = USERS.asked(call, directory, request)
+        _check_bare(directory, user)
+        await call.site.identities.save(removed=[user])
+
+
+def _check_bare(directory: Directory, user: User) -> None:
+    if directory.keys_of(user.account, user.name):
+        raise in_use("delete access keys")
+    if user.attached:
+        raise in_use("detach all policies")
+    if user.inline:
+        raise in_use("delete policies")
+    if user.groups:
+        raise in_use("remove users from group")
+
+
+OPERATIONS: dict[str, Operation] = {
+    "CreateUser": create_user,
+    "GetUser": get_user,
+    "ListUsers": list_users,
+    "UpdateUser": update_user,
+    "DeleteUser": delete_user,
+}
