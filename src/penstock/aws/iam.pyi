@@ -47,6 +47,11 @@ class AttachedPolicy(msgspec.Struct, kw_only=True):
     PolicyName: str | None = None
     PolicyArn: str | None = None
 
+class ContextEntry(msgspec.Struct, kw_only=True):
+    ContextKeyName: str | None = None
+    ContextKeyValues: list[str] | None = None
+    ContextKeyType: str | None = None
+
 class CreateAccessKeyRequest(msgspec.Struct, kw_only=True):
     UserName: str | None = None
 
@@ -152,6 +157,17 @@ class DetachUserPolicyRequest(msgspec.Struct, kw_only=True):
     UserName: str
     PolicyArn: str
 
+class EvaluationResult(msgspec.Struct, kw_only=True):
+    EvalActionName: str | None = None
+    EvalResourceName: str | None = None
+    EvalDecision: str | None = None
+    MatchedStatements: list[Statement] | None = None
+    MissingContextValues: list[str] | None = None
+    OrganizationsDecisionDetail: OrganizationsDecisionDetail | None = None
+    PermissionsBoundaryDecisionDetail: PermissionsBoundaryDecisionDetail | None = None
+    EvalDecisionDetails: dict[str, str] | None = None
+    ResourceSpecificResults: list[ResourceSpecificResult] | None = None
+
 class GetAccessKeyLastUsedRequest(msgspec.Struct, kw_only=True):
     AccessKeyId: str
 
@@ -174,6 +190,16 @@ class GetAccountAuthorizationDetailsResponse(msgspec.Struct, kw_only=True):
 
 class GetAccountSummaryResponse(msgspec.Struct, kw_only=True):
     SummaryMap: dict[str, int] | None = None
+
+class GetContextKeysForCustomPolicyRequest(msgspec.Struct, kw_only=True):
+    PolicyInputList: list[str]
+
+class GetContextKeysForPolicyResponse(msgspec.Struct, kw_only=True):
+    ContextKeyNames: list[str] | None = None
+
+class GetContextKeysForPrincipalPolicyRequest(msgspec.Struct, kw_only=True):
+    PolicySourceArn: str
+    PolicyInputList: list[str] | None = None
 
 class GetGroupPolicyRequest(msgspec.Struct, kw_only=True):
     GroupName: str
@@ -259,6 +285,11 @@ class GroupDetail(msgspec.Struct, kw_only=True):
     CreateDate: str | None = None
     GroupPolicyList: list[PolicyDetail] | None = None
     AttachedManagedPolicies: list[AttachedPolicy] | None = None
+
+class InlinePolicyIdentifierType(msgspec.Struct, kw_only=True):
+    PolicyName: str
+    AttachmentType: str
+    AttachmentName: str
 
 class InstanceProfile(msgspec.Struct, kw_only=True):
     Path: str | None = None
@@ -555,6 +586,15 @@ class ManagedPolicyDetail(msgspec.Struct, kw_only=True):
     UpdateDate: str | None = None
     PolicyVersionList: list[PolicyVersion] | None = None
 
+class OrderedOrganizationPolicyType(msgspec.Struct, kw_only=True):
+    ServiceControlPolicyInputList: list[str] | None = None
+
+class OrganizationsDecisionDetail(msgspec.Struct, kw_only=True):
+    AllowedByOrganizations: bool | None = None
+
+class PermissionsBoundaryDecisionDetail(msgspec.Struct, kw_only=True):
+    AllowedByPermissionsBoundary: bool | None = None
+
 class Policy(msgspec.Struct, kw_only=True):
     PolicyName: str | None = None
     PolicyId: str | None = None
@@ -577,6 +617,11 @@ class PolicyGroup(msgspec.Struct, kw_only=True):
     GroupName: str | None = None
     GroupId: str | None = None
 
+class PolicyIdentifier(msgspec.Struct, kw_only=True):
+    PolicyType: str | None = None
+    PolicyArn: str | None = None
+    InlinePolicyIdentifier: InlinePolicyIdentifierType | None = None
+
 class PolicyRole(msgspec.Struct, kw_only=True):
     RoleName: str | None = None
     RoleId: str | None = None
@@ -590,6 +635,10 @@ class PolicyVersion(msgspec.Struct, kw_only=True):
     VersionId: str | None = None
     IsDefaultVersion: bool | None = None
     CreateDate: str | None = None
+
+class Position(msgspec.Struct, kw_only=True):
+    Line: int | None = None
+    Column: int | None = None
 
 class PutGroupPolicyRequest(msgspec.Struct, kw_only=True):
     GroupName: str
@@ -617,6 +666,14 @@ class PutUserPolicyRequest(msgspec.Struct, kw_only=True):
 class RemoveUserFromGroupRequest(msgspec.Struct, kw_only=True):
     GroupName: str
     UserName: str
+
+class ResourceSpecificResult(msgspec.Struct, kw_only=True):
+    EvalResourceName: str | None = None
+    EvalResourceDecision: str | None = None
+    MatchedStatements: list[Statement] | None = None
+    MissingContextValues: list[str] | None = None
+    EvalDecisionDetails: dict[str, str] | None = None
+    PermissionsBoundaryDecisionDetail: PermissionsBoundaryDecisionDetail | None = None
 
 class Role(msgspec.Struct, kw_only=True):
     Path: str | None = None
@@ -677,9 +734,49 @@ class SigningCertificate(msgspec.Struct, kw_only=True):
     Status: str | None = None
     UploadDate: str | None = None
 
+class SimulateCustomPolicyRequest(msgspec.Struct, kw_only=True):
+    PolicyInputList: list[str]
+    PermissionsBoundaryPolicyInputList: list[str] | None = None
+    OrderedOrganizationPolicyInputList: list[OrderedOrganizationPolicyType] | None = None
+    ActionNames: list[str]
+    ResourceArns: list[str] | None = None
+    ResourcePolicy: str | None = None
+    ResourceOwner: str | None = None
+    CallerArn: str | None = None
+    ContextEntries: list[ContextEntry] | None = None
+    ResourceHandlingOption: str | None = None
+    MaxItems: int | None = None
+    Marker: str | None = None
+
+class SimulatePolicyResponse(msgspec.Struct, kw_only=True):
+    EvaluationResults: list[EvaluationResult] | None = None
+    IsTruncated: bool | None = None
+    Marker: str | None = None
+
+class SimulatePrincipalPolicyRequest(msgspec.Struct, kw_only=True):
+    PolicySourceArn: str
+    PolicyInputList: list[str] | None = None
+    PermissionsBoundaryPolicyInputList: list[str] | None = None
+    PolicyExclusionList: list[PolicyIdentifier] | None = None
+    ActionNames: list[str]
+    ResourceArns: list[str] | None = None
+    ResourcePolicy: str | None = None
+    ResourceOwner: str | None = None
+    CallerArn: str | None = None
+    ContextEntries: list[ContextEntry] | None = None
+    ResourceHandlingOption: str | None = None
+    MaxItems: int | None = None
+    Marker: str | None = None
+
 class SourceRoleTemplate(msgspec.Struct, kw_only=True):
     TemplateArn: str | None = None
     TemplateMinorVersion: int | None = None
+
+class Statement(msgspec.Struct, kw_only=True):
+    SourcePolicyId: str | None = None
+    SourcePolicyType: str | None = None
+    StartPosition: Position | None = None
+    EndPosition: Position | None = None
 
 class Tag(msgspec.Struct, kw_only=True):
     Key: str

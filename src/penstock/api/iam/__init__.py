@@ -14,6 +14,7 @@ from penstock.api.iam import (
     keys,
     policies,
     roles,
+    simulate,
     summary,
     tags,
     users,
@@ -23,7 +24,7 @@ from penstock.api.iam.resources import RESOURCES
 from penstock.aws.iam import SERVICE
 
 _PARTS = (
-    users, groups, roles, keys, inline, policies, versions, attachments, boundaries, tags, summary, absent,
+    users, groups, roles, keys, inline, policies, versions, attachments, boundaries, tags, simulate, summary, absent,
 )  # fmt: skip
 
 OPERATIONS: dict[str, Operation] = {name: run for part in _PARTS for name, run in part.OPERATIONS.items()}
