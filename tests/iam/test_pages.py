@@ -45,7 +45,10 @@ def test_a_path_prefix_need_not_end_at_a_slash(iam: Any, fresh: Fresh) -> None:
     assert [user["UserName"] for user in iam.list_users(PathPrefix=f"/{word}/te")["Users"]] == [name]
 
 
-def test_a_marker_that_is_none_is_refused(iam: Any) -> None:
+def test_a_marker_that_is_none_is_refused(iam: Any, user: str) -> None:
     for marker in ("!", "é", "YQ", "/w=="):
         with refused("ValidationError", "Invalid Marker."):
             iam.list_users(Marker=marker)
+    for marker in ("!", "YQ==", "LTE="):
+        with refused("ValidationError", "Invalid Marker."):
+            iam.list_user_tags(UserName=user, Marker=marker)

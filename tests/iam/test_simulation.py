@@ -51,6 +51,17 @@ def test_results_come_in_pages(iam: Any) -> None:
     assert [one["EvalActionName"] for page in pages for one in page["EvaluationResults"]] == actions
 
 
+def test_much_work_is_done_in_pages_however_many_are_asked_for(iam: Any) -> None:
+    statements = [document(f"sqs:Action{number}")["Statement"][0] for number in range(200)]
+    policy = json.dumps({"Version": "2012-10-17", "Statement": statements})
+    ask = {"PolicyInputList": [policy] * 8, "ActionNames": [f"sqs:Action{number}" for number in range(60)]}
+    first = iam.simulate_custom_policy(**ask, MaxItems=1000)
+    assert first["IsTruncated"]
+    assert 0 < len(first["EvaluationResults"]) < 60
+    pages = iam.get_paginator("simulate_custom_policy").paginate(**ask)
+    assert [one["EvalDecision"] for page in pages for one in page["EvaluationResults"]] == ["allowed"] * 60
+
+
 def test_a_user_has_its_own_policies_those_attached_and_those_of_its_groups(
     iam: Any, user: str, group: str, policy: str
 ) -> None:
@@ -145,6 +156,9 @@ def test_the_keys_that_policies_ask_for_are_told(iam: Any, user: str) -> None:
 
 BAD = {
     "PolicyInputList.1: ": {"PolicyInputList": ["{"]},
+    "PolicyInputList: there are more than 131072 characters together.": {
+        "PolicyInputList": [json.dumps(document(SEND, resource="q" * 20_000))] * 7
+    },
     "Invalid action name: SendMessage is not written service:Action.": {"ActionNames": ["SendMessage"]},
     "Invalid CallerArn: anna-of-the-shop is not the ARN of a user or a role.": {"CallerArn": "anna-of-the-shop"},
     "Invalid ResourceOwner: me is not the ARN of an account.": {"ResourceOwner": "me"},

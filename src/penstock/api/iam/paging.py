@@ -12,7 +12,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from penstock.api.iam.refusals import not_valid
 
-SHOWN_AT_ONCE = 100
+SHOWN_AT_ONCE, MOST_SHOWN = 100, 1000
 
 T = TypeVar("T")
 
@@ -33,6 +33,16 @@ def page(request: Any, items: Iterable[T], key: Callable[[T], str]) -> Page[T]:
     found = nsmallest(most + 1, (item for item in items if key(item) > after), key=key)
     shown = found[:most]
     return Page(shown, _marker(key(shown[-1])) if len(found) > most else None)
+
+
+def stretch(request: Any, count: int, most: int = MOST_SHOWN) -> Page[int]:
+    """The positions that are shown of a list that is short, or the same in every call: the marker is the next one."""
+    after = _read(request.Marker) if request.Marker else "0"
+    if not (after.isascii() and after.isdigit()):
+        raise not_valid("Invalid Marker.")
+    start = int(after)
+    end = start + min(request.MaxItems or SHOWN_AT_ONCE, most)
+    return Page(list(range(start, min(end, count))), _marker(str(end)) if end < count else None)
 
 
 def _marker(key: str) -> str:

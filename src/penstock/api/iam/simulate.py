@@ -6,11 +6,11 @@ A simulation knows of a request what it is told: the caller, and the context ent
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from functools import cached_property
 from typing import Any
 
 from penstock.api.call import Call, Operation
-from penstock.api.iam.paging import page
+from penstock.api.iam.paging import stretch
 from penstock.api.iam.refusals import invalid_input
 from penstock.api.iam.sources import Heard, bounds, brought, entity_at, heard, held, keys_of
 from penstock.api.identities import principal_of
@@ -18,6 +18,9 @@ from penstock.aws import iam
 from penstock.core.directory import User
 from penstock.core.identity import Kind, Principal
 from penstock.core.policy import Ask, Context, Decision, Grants, Use, decide
+
+MOST_AT_ONCE = 20_000
+"""So many statements are asked in one call; the rest is on further pages."""
 
 _ACTION = re.compile(r"[A-Za-z0-9-]+:[A-Za-z0-9]+")
 _CALLER = re.compile(r"arn:aws:(?:iam|sts)::([0-9]{12}):(user|role|assumed-role)/.+")
@@ -35,26 +38,33 @@ class Case:
     owner: str
     context: Context
 
-    @property
+    @cached_property
     def everything(self) -> list[Heard]:
         return [*self.identity, *self.boundary, *([self.resource] if self.resource else ())]
+
+    @cached_property
+    def missing(self) -> list[str]:
+        return [key for key in keys_of(self.everything) if key.lower() not in self.context]
+
+    @cached_property
+    def kinds(self) -> dict[str, str]:
+        return {one.policy.name: one.kind for one in self.everything}
 
     def ask(self, action: str, resource: str) -> iam.EvaluationResult:
         ask = Ask(self.principal, action, resource, self.context)
         boundary = self.boundary[0].policy if self.boundary else None
         grants = Grants(tuple(one.policy for one in self.identity), boundary)
         decision = decide(ask, grants, self.resource.policy if self.resource else None, self.owner)
-        kinds = {one.policy.name: one.kind for one in self.everything}
         allowed = decide(ask, Grants((boundary,))).allowed if boundary else None
         return iam.EvaluationResult(
             EvalActionName=action,
             EvalResourceName=resource,
             EvalDecision=_word(decision),
             MatchedStatements=[
-                iam.Statement(SourcePolicyId=match.policy, SourcePolicyType=kinds[match.policy])
+                iam.Statement(SourcePolicyId=match.policy, SourcePolicyType=self.kinds[match.policy])
                 for match in decision.matched
             ],
-            MissingContextValues=[key for key in keys_of(self.everything) if key.lower() not in self.context],
+            MissingContextValues=self.missing,
             PermissionsBoundaryDecisionDetail=None
             if allowed is None
             else iam.PermissionsBoundaryDecisionDetail(AllowedByPermissionsBoundary=allowed),
@@ -122,13 +132,17 @@ def _case(request: Any, principal: Principal, identity: Sequence[Heard], boundar
 
 
 def _results(request: Any, case: Case) -> iam.SimulatePolicyResponse:
-    """One for each action and resource; only those that are shown are worked out."""
+    """One for each action and resource; only those that are shown are worked out, and no more than others can wait
+    for."""
     for action in request.ActionNames:
         if not _ACTION.fullmatch(action):
             raise invalid_input(f"Invalid action name: {action} is not written service:Action.")
-    asked = enumerate(product(request.ActionNames, request.ResourceArns or ["*"]))
-    found = page(request, asked, lambda pair: f"{pair[0]:07}")
-    return iam.SimulatePolicyResponse(EvaluationResults=[case.ask(*pair) for _, pair in found.items], **found.rest)
+    statements = sum(len(one.policy.statements) for one in case.everything)
+    actions, resources = request.ActionNames, request.ResourceArns or ["*"]
+    found = stretch(request, len(actions) * len(resources), most=MOST_AT_ONCE // (statements + 1) + 1)
+    pairs = (divmod(position, len(resources)) for position in found.items)
+    results = [case.ask(actions[action], resources[resource]) for action, resource in pairs]
+    return iam.SimulatePolicyResponse(EvaluationResults=results, **found.rest)
 
 
 def _refuse_unknown(request: Any, *members: str) -> None:

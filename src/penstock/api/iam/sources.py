@@ -1,7 +1,7 @@
 """Which policies a simulation hears, and where each is from: what hangs on somebody, and what the request brings."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from penstock.api.call import Call
@@ -9,6 +9,9 @@ from penstock.api.iam.nouns import HOLDERS
 from penstock.api.iam.refusals import invalid_input, no_such
 from penstock.core.directory import Bounded, Directory, Group, Holder, Role, User
 from penstock.core.policy import Policy, PolicyError, Use, read_policy
+
+MOST_BROUGHT = 131_072
+"""As much as the model lets one document have."""
 
 _KINDS = {noun.word.lower(): noun for noun in HOLDERS}
 _WORDS = {noun.kind: noun.word.lower() for noun in HOLDERS}
@@ -30,8 +33,10 @@ def heard(text: str, name: str, kind: str, use: Use = Use.IDENTITY) -> Heard:
         raise invalid_input(f"{name}: {error}") from None
 
 
-def brought(texts: Iterable[str] | None, member: str) -> list[Heard]:
+def brought(texts: Sequence[str] | None, member: str) -> list[Heard]:
     """Those that a request brings."""
+    if sum(map(len, texts or ())) > MOST_BROUGHT:
+        raise invalid_input(f"{member}: there are more than {MOST_BROUGHT} characters together.")
     return [heard(text, f"{member}.{number}", "none") for number, text in enumerate(texts or (), 1)]
 
 

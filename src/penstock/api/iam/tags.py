@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from penstock.api.call import Call, Operation
 from penstock.api.iam import shown
 from penstock.api.iam.nouns import POLICIES, ROLES, USERS, Noun
-from penstock.api.iam.paging import page
+from penstock.api.iam.paging import stretch
 from penstock.api.iam.quotas import MOST_TAGS
 from penstock.api.iam.refusals import invalid_input
 from penstock.aws import iam
@@ -47,9 +47,9 @@ def operations(noun: Noun[Any]) -> dict[str, Operation]:
 
     async def tags(call: Call, request: Any) -> Any:
         entity = noun.asked(call, call.site.identities.directory, request)
-        numbered = enumerate(shown.tags(dict(sorted(entity.tags.items()))), 1)
-        found = page(request, numbered, lambda pair: f"{pair[0]:03}")  # a key may be longer than a marker
-        return noun.reply("List{}TagsResponse", Tags=[tag for _, tag in found.items], **found.rest)
+        listed = shown.tags(dict(sorted(entity.tags.items())))
+        found = stretch(request, len(listed))  # a key may be longer than a marker
+        return noun.reply("List{}TagsResponse", Tags=[listed[number] for number in found.items], **found.rest)
 
     return {f"Tag{noun.word}": tag, f"Untag{noun.word}": untag, f"List{noun.word}Tags": tags}
 
