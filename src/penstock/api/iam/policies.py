@@ -59,8 +59,9 @@ async def create_policy(call: Call, request: iam.CreatePolicyRequest) -> iam.Cre
 async def get_policy(call: Call, request: iam.GetPolicyRequest) -> iam.GetPolicyResponse:
     directory = call.site.identities.directory
     policy = POLICIES.asked(call, directory, request)
-    attached, bounding = uses(directory, policy.account)
-    return iam.GetPolicyResponse(Policy=shown.policy(policy, attached[policy.arn], bounding[policy.arn]))
+    attached = sum(1 for _ in holders(directory, policy, bounds=False))
+    bounding = sum(1 for _ in holders(directory, policy, attached=False))
+    return iam.GetPolicyResponse(Policy=shown.policy(policy, attached, bounding))
 
 
 async def list_policies(call: Call, request: iam.ListPoliciesRequest) -> iam.ListPoliciesResponse:
