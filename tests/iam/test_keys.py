@@ -1,14 +1,21 @@
 """Access keys: two for a user, each good as long as it is active and its user is there."""
 
+import json
 import re
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
+from penstock.api.iam.nouns import user_meant
+from penstock.core.directory import Directory
+from penstock.core.errors import ServiceError
+from penstock.core.identity import Kind, Principal
+
 from .conftest import Fresh
-from .saying import ACCOUNT, refused
+from .saying import ACCOUNT, document, refused
 
 
 def test_a_key_is_good_at_once_and_its_secret_is_told_once(iam: Any, user: str, by_key: Callable[..., Any]) -> None:
@@ -81,3 +88,25 @@ def test_the_account_has_keys_of_its_own(iam: Any, by_key: Callable[..., Any]) -
     assert key["AccessKeyId"] in [one["AccessKeyId"] for one in iam.list_access_keys()["AccessKeyMetadata"]]
     iam.delete_access_key(AccessKeyId=key["AccessKeyId"])
     assert key["AccessKeyId"] not in [one["AccessKeyId"] for one in iam.list_access_keys()["AccessKeyMetadata"]]
+
+
+def test_a_user_that_names_nobody_means_itself(iam: Any, user: str, by_key: Callable[..., Any]) -> None:
+    own = document("iam:*", resource=f"arn:aws:iam::{ACCOUNT}:user/{user}")
+    iam.put_user_policy(UserName=user, PolicyName="own", PolicyDocument=json.dumps(own))
+    first = iam.create_access_key(UserName=user)["AccessKey"]
+    mine = by_key(first, "iam")
+    assert mine.get_user()["User"]["UserName"] == user
+    second = mine.create_access_key()["AccessKey"]
+    assert second["UserName"] == user
+    mine.update_access_key(AccessKeyId=second["AccessKeyId"], Status="Inactive")
+    statuses = {key["AccessKeyId"]: key["Status"] for key in mine.list_access_keys()["AccessKeyMetadata"]}
+    assert statuses == {first["AccessKeyId"]: "Active", second["AccessKeyId"]: "Inactive"}
+    mine.delete_access_key(AccessKeyId=second["AccessKeyId"])
+    assert len(mine.list_access_keys()["AccessKeyMetadata"]) == 1
+
+
+def test_a_session_must_name_a_user() -> None:
+    session = Principal(ACCOUNT, f"arn:aws:sts::{ACCOUNT}:assumed-role/r/s", "AROA:s", Kind.ROLE, "r")
+    call: Any = SimpleNamespace(principal=session)
+    with pytest.raises(ServiceError, match="Must specify userName when calling with non-User credentials"):
+        user_meant(call, Directory(), None)

@@ -62,10 +62,11 @@ def holders(
     directory: Directory, policy: ManagedPolicy, attached: bool = True, bounds: bool = True
 ) -> Iterator[Holding]:
     """Those on whom it hangs, and those for whom it is the boundary."""
+    arn = policy.arn
     for noun in HOLDERS:
         for entity in directory.all_of(noun.kind, policy.account):
-            boundary = isinstance(entity, Bounded) and entity.boundary == policy.arn
-            if (attached and policy.arn in entity.attached) or (bounds and boundary):
+            boundary = isinstance(entity, Bounded) and entity.boundary == arn
+            if (attached and arn in entity.attached) or (bounds and boundary):
                 yield noun, entity
 
 
