@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from penstock.api.iam.resources import RESOURCES
+from penstock.api.iam.resources import ALSO, RESOURCES
 from penstock.api.identities import Identities, principal_of
 from penstock.aws.iam import SERVICE
 from penstock.core.directory import AccessKey, Group, Role, User
@@ -64,6 +64,20 @@ async def identities() -> Identities:
 def test_an_operation_is_about(identities: Identities, action: str, given: dict[str, Any], arn: str) -> None:
     call: Any = SimpleNamespace(site=SimpleNamespace(identities=identities), principal=principal_of(ANNA))
     assert RESOURCES[action](call, SERVICE.operations[action].input(**given)) == arn
+
+
+RENAMED: list[tuple[str, dict[str, Any], str]] = [
+    ("UpdateUser", {"UserName": "anna", "NewUserName": "Bob"}, f"{IAM}user/dev/Bob"),
+    ("UpdateUser", {"UserName": "anna", "NewPath": "/admins/"}, f"{IAM}user/admins/Anna"),
+    ("UpdateUser", {"UserName": "nobody", "NewUserName": "bob"}, f"{IAM}user/bob"),
+    ("UpdateGroup", {"GroupName": "SENDERS", "NewGroupName": "admins"}, f"{IAM}group/admins"),
+]
+
+
+@pytest.mark.parametrize(("action", "given", "arn"), RENAMED, ids=lambda value: value if isinstance(value, str) else "")
+def test_a_new_name_counts_as_well(identities: Identities, action: str, given: dict[str, Any], arn: str) -> None:
+    call: Any = SimpleNamespace(site=SimpleNamespace(identities=identities), principal=root_of(ACCOUNT))
+    assert ALSO[action](call, SERVICE.operations[action].input(**given)) == arn
 
 
 def test_the_account_itself_that_names_nobody_is_about_itself(identities: Identities) -> None:

@@ -91,3 +91,20 @@ def _resource(action: str) -> Resource:
 
 
 RESOURCES: dict[str, Resource] = {action: EXCEPTIONS.get(action) or _resource(action) for action in SERVICE.operations}
+
+
+def _new_name(noun: Noun[Titled]) -> Resource:
+    kind, find = noun.word.lower(), noun.find
+
+    def resource(call: Call, request: Any) -> str:
+        name = getattr(request, f"{noun.word}Name")
+        found = find(call.site.identities.directory, call.principal.account, name)
+        path = request.NewPath or (found.path if found else "/")
+        return _arn(call, kind, path, getattr(request, f"New{noun.word}Name") or (found.name if found else name))
+
+    return resource
+
+
+ALSO: dict[str, Resource] = {"UpdateUser": _new_name(USERS), "UpdateGroup": _new_name(GROUPS)}
+"""What an operation is about besides: who renames must have the right to the new name too, or could take one that
+somebody else's policies trust."""

@@ -63,7 +63,7 @@ async def update_user(call: Call, request: iam.UpdateUserRequest) -> None:
         if named(name) != named(user.name):
             USERS.check_free(directory, user.account, name)
         changed = replace(user, name=name, path=request.NewPath or user.path)
-        keys = [replace(key, user=name) for key in directory.keys_of(user.account, user.name)]
+        keys = [replace(key, user=name) for key in directory.keys_of(user.account, user.name) if key.user != name]
         await call.site.identities.save(changed, *keys, removed=[user] if user.key != changed.key else [])
 
 
