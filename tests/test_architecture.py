@@ -60,7 +60,7 @@ def test_a_module_imports_only_what_its_folder_may(file: Path) -> None:
             assert parts[1] in allowed or name.startswith(own), f"{file.name} imports {name}"
 
 
-@pytest.mark.parametrize("file", sorted((PACKAGE / "core").glob("*.py")), ids=lambda file: file.name)
+@pytest.mark.parametrize("file", sorted((PACKAGE / "core").rglob("*.py")), ids=lambda f: str(f.relative_to(PACKAGE)))
 def test_the_core_does_no_input_or_output_and_does_not_know_the_time(file: Path) -> None:
     reached = {name.split(".")[0] for name in imports(file)} & PURE
     assert not reached or file == CLOCK, f"{file.name} imports {reached}"

@@ -73,9 +73,12 @@ class _Object(dict[str, Any]):
     """A JSON object that remembers a key that it was given twice."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
-        super().__init__(pairs)
-        names = [name for name, _ in pairs]
-        self.twice = next((name for name in self if names.count(name) > 1), None) if len(self) < len(pairs) else None
+        super().__init__()
+        self.twice: str | None = None
+        for name, value in pairs:
+            if name in self:
+                self.twice = name
+            self[name] = value
 
 
 def _parsed(text: str) -> Any:
