@@ -114,6 +114,7 @@ STATEMENTS: list[tuple[Use, dict[str, Any], str, str]] = [
     (IAM, {"Resource": "*:orders"}, f"'*:orders' {NO_RESOURCE}", ".Resource"),
     (IAM, {"Resource": ""}, f"'' {NO_RESOURCE}", ".Resource"),
     (IAM, {"Resource": "arn:${aws:username}"}, f"'arn:${{aws:username}}' {NO_RESOURCE}", ".Resource"),
+    (IAM, {"Resource": "arn:" + "${a:b}" * 4}, f"'arn:{'${a:b}' * 4}' {NO_RESOURCE}", ".Resource"),
     (IAM, {"Resource": []}, "There is no value", ".Resource"),
     (IAM, {"Resource": "arn:aws:sqs:::${aws:username"}, "The variable that starts with ${ has no end", ".Resource"),
     (IAM, {"Resource": "arn:aws:sqs:::${}"}, f"${{}} {NO_VARIABLE}", ".Resource"),

@@ -79,6 +79,7 @@ def test_null_asks_whether_the_key_is_missing(value: str, context: dict[str, str
         ("2001:db9::1", "2001:db8::/32", False),
         ("::ffff:10.1.2.3", "10.0.0.0/8", True),
         ("10.1.2.3", "::ffff:10.0.0.0/104", True),
+        ("10.255.2.3", "::ffff:10.0.0.0/104", True),
         ("11.1.2.3", "::ffff:10.0.0.0/104", False),
         ("10.1.2.3", "::/0", False),
         ("2001:db8::1", "0.0.0.0/0", False),

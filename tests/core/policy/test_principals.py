@@ -4,7 +4,7 @@ import pytest
 from policy_cast import OWNER, QUEUE, STRANGER, allow, ask, behind, callers, deny, policy
 
 from penstock.core.identity import Kind, Principal
-from penstock.core.policy import Grants, Use, decide
+from penstock.core.policy import Grants, Reason, Use, decide
 
 EVERYTHING = policy(Use.IDENTITY, allow())
 FULL = Grants((EVERYTHING,), session=(EVERYTHING,))
@@ -102,7 +102,8 @@ def test_the_root_of_the_owner_can_mend_a_queue_that_denies_everyone() -> None:
         "sqs:AddPermission": [],
         "sqs:DeleteQueue": [],
     }
-    assert not decide(ask(callers(STRANGER)["root"], "sqs:SetQueueAttributes"), Grants(), queue, OWNER).allowed
+    stranger = decide(ask(callers(STRANGER)["root"], "sqs:SetQueueAttributes"), Grants(), queue, OWNER)
+    assert stranger.reason is Reason.RESOURCE_DENIES
 
 
 def test_a_policy_of_the_resource_holds_for_the_resources_that_it_names() -> None:

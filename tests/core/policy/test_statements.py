@@ -49,6 +49,7 @@ def test_an_action_and_its_complement(written: Any, action: str, expected: bool)
         ("arn:aws:sqs:*", "*", False),
         ("arn:aws:sqs:us-east-1:*:orders", QUEUE, True),
         ("arn:aws:sqs:us-east-1:*:order?", QUEUE, True),
+        (f"arn:aws:sqs:us-east-1:{OWNER}:order?", QUEUE, True),
         ("arn:aws:sqs:us-east-1:*:order", QUEUE, False),
         (f"arn:aws:sqs:*:{OWNER}:*", QUEUE, True),
         (["arn:aws:sqs:::a", QUEUE], QUEUE, True),
