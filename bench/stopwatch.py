@@ -55,7 +55,6 @@ PLACES: tuple[tuple[Any, str, str, Name], ...] = (
     (Gateway, "_authenticate", "signature", _of_call),
     (Gateway, "_read", "decode", _of_call),
     (Gateway, "_decode", "decode", _of_call),
-    (Gateway, "_admit", "authorise", _of_call),
     (Sending, "send", "store", _always("SendMessage")),
     (Delivery, "receive", "store", _always("ReceiveMessage")),
     (Claims, "delete", "store", _always("DeleteMessage")),
@@ -118,13 +117,13 @@ class Stopwatch:
 
         return timed
 
-    def run(self, action: str, operation: Callable[..., Any]) -> Callable[..., Any]:
-        """An operation that is timed from each of its waits to the next."""
-        seconds, clock, key = self.seconds, time.perf_counter, (action, "run")
+    def run(self, function: Callable[..., Any], step: str, name: Name) -> Callable[..., Any]:
+        """A coroutine that is timed from each of its waits to the next."""
+        seconds, clock = self.seconds, time.perf_counter
 
         @types.coroutine
-        def run(call: Any, request: Any) -> Generator[Any, None, Any]:
-            running = operation(call, request)
+        def run(*args: Any) -> Generator[Any, None, Any]:
+            running, key = function(*args), (name(self, args), step)
             while True:
                 started = clock()
                 try:
@@ -142,13 +141,16 @@ class Stopwatch:
 def stopwatch() -> Iterator[Stopwatch]:
     watch = Stopwatch()
     functions = [(owner, name, getattr(owner, name)) for owner, name, _, _ in PLACES]
-    operations = dict(OPERATIONS)
+    operations, admit = dict(OPERATIONS), Gateway._admit
     try:
         for owner, name, step, action in PLACES:
             setattr(owner, name, watch.timed(getattr(owner, name), step, action))
-        OPERATIONS.update({action: watch.run(action, operation) for action, operation in operations.items()})
+        Gateway._admit = watch.run(admit, "authorise", _of_call)  # type: ignore[method-assign]
+        for action, operation in operations.items():
+            OPERATIONS[action] = watch.run(operation, "run", _always(action))
         yield watch
     finally:
         OPERATIONS.update(operations)
+        Gateway._admit = admit  # type: ignore[method-assign]
         for owner, name, function in functions:
             setattr(owner, name, function)

@@ -15,7 +15,7 @@ import uvloop
 from penstock import __version__, registry
 from penstock.api.access import Access
 from penstock.api.addresses import Addresses
-from penstock.api.authorise import own_account_only
+from penstock.api.authorise import authorise
 from penstock.api.call import Site
 from penstock.api.gateway import Gateway
 from penstock.api.identities import Identities, Key
@@ -234,7 +234,7 @@ class Server:
             root_account=settings.root_account,
             enforced=settings.auth == "on",
         )
-        gateway = Gateway(site, access, own_account_only, services, Recorder(self.metrics))
+        gateway = Gateway(site, access, authorise, services, Recorder(self.metrics))
         self.pages = Pages(site, self.metrics, settings.metrics_from, gateway, on_trouble=self._sweep_now)
         tls = None
         if settings.tls_certificate and settings.tls_key:

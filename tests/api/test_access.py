@@ -7,7 +7,7 @@ from penstock.api.identities import Key
 from penstock.aws.http import HttpRequest
 from penstock.aws.signature import Verifier
 from penstock.core.errors import ServiceError
-from penstock.core.identity import root_of
+from penstock.core.identity import NOBODY, Kind, Principal, root_of
 
 ROOT = "000000000000"
 CREDENTIAL = (
@@ -61,23 +61,27 @@ def test_without_a_signature_the_host_may_name_the_region(host: bytes, region: s
     assert access(enforced=False).authenticate(request(host=host), 0).region == region
 
 
-def test_with_authentication_no_signature_is_refused() -> None:
-    with pytest.raises(ServiceError) as refused:
-        access(enforced=True).authenticate(request(), 0)
-    assert refused.value.shape == "MissingAuthenticationToken"
+def test_with_authentication_who_does_not_sign_is_nobody() -> None:
+    assert access(enforced=True).authenticate(request(), 0) == Caller(NOBODY, "us-east-1")
+
+
+def test_without_authentication_a_user_s_key_acts_as_its_account() -> None:
+    gate = access(enforced=False)
+    user = Principal("111111111111", "arn:aws:iam::111111111111:user/ann", "AIDAANN", Kind.USER, "ann")
+    gate.keys = {"AKIAOFAUSEROFAUSER00": Key("secret", user)}
+    caller = gate.authenticate(request(CREDENTIAL % b"AKIAOFAUSEROFAUSER00"), 0)
+    assert caller.principal == root_of("111111111111")
 
 
 def test_who_fails_too_often_is_slowed_down_and_then_let_try_again() -> None:
     gate = access(enforced=True)
-    shapes = []
-    for _ in range(FAILURES_PER_SECOND + 1):
-        with pytest.raises(ServiceError) as refused:
-            gate.authenticate(request(), 0)
-        shapes.append(refused.value.shape)
-    assert shapes == ["MissingAuthenticationToken"] * FAILURES_PER_SECOND + ["RequestThrottled"]
+    for _ in range(FAILURES_PER_SECOND):
+        gate.authenticate(request(), 0)
+        assert gate.unsigned(request(), 0).shape == "MissingAuthenticationToken"
     with pytest.raises(ServiceError) as refused:
-        gate.authenticate(request(), 1000)
-    assert refused.value.shape == "MissingAuthenticationToken"
+        gate.authenticate(request(), 0)
+    assert refused.value.shape == "RequestThrottled"
+    assert gate.authenticate(request(), 1000).principal == NOBODY
 
 
 def test_a_signature_is_good_for_its_own_service_alone() -> None:

@@ -140,7 +140,7 @@ def test_only_the_root_account_may_and_refusals_are_events(journal: Any, strange
     ):
         code, message = refused(call, **request)
         assert code == "AccessDenied"
-        assert "only the root account may" in message
+        assert message.startswith("User: arn:aws:iam::111122223333:root is not authorized to perform: penstock:")
     assert refused(stranger.peek_messages, QueueUrl="http://x/000000000000/private")[0] == "AccessDenied"
     denied = [event for event in events_of(journal, "private", "DENIED") if event["event"] == "DENIED"]
     assert [(e["account"], e["principal"], e["reason"]) for e in denied] == [

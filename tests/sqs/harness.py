@@ -19,7 +19,7 @@ from botocore.credentials import Credentials
 from penstock import registry
 from penstock.api.access import Access
 from penstock.api.addresses import Addresses
-from penstock.api.authorise import own_account_only
+from penstock.api.authorise import authorise
 from penstock.api.call import Call, Site
 from penstock.api.gateway import Gateway
 from penstock.api.identities import Identities, Key
@@ -87,9 +87,7 @@ class World:
             self.identities, Verifier(frozenset({"sqs", "sts"}), frozenset({REGION, OTHER_REGION})), REGION, ACCOUNT
         )
         services = {name: registry.load(where) for name, where in registry.SERVICES.items()}
-        self.gateway = Gateway(
-            self.site, access, own_account_only, services, lambda call, seconds: self.calls.append(call)
-        )
+        self.gateway = Gateway(self.site, access, authorise, services, lambda call, seconds: self.calls.append(call))
         store.subscribe(self._messages_due)
 
     def _messages_due(self, queue_id: int, at: int, messages: int) -> None:

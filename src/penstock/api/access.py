@@ -11,7 +11,7 @@ from penstock.api.identities import Key
 from penstock.aws.http import HttpRequest
 from penstock.aws.signature import Signature, Verifier, read
 from penstock.core.errors import ServiceError
-from penstock.core.identity import Principal, root_of
+from penstock.core.identity import NOBODY, Principal, root_of
 from penstock.core.pace import Pace
 
 FAILURES_PER_SECOND = 20
@@ -47,7 +47,7 @@ class Access:
         try:
             signature = read(request)
             if signature is None:
-                raise ServiceError("MissingAuthenticationToken", "Request is missing Authentication Token")
+                return Caller(NOBODY, _region_of_host(request) or self.region)
             key = self.keys.get(signature.access_key)
             self.verifier.verify(signature, request, key.secret if key else None, now)
         except ServiceError:
@@ -55,6 +55,11 @@ class Access:
             raise
         assert key is not None, "a verified signature has a key"
         return Caller(key.principal, signature.region, signature.service)
+
+    def unsigned(self, request: HttpRequest, now: int) -> ServiceError:
+        """Why a request without a signature is refused. It counts as a failure to authenticate."""
+        self._failures.count(request.peer, now)
+        return ServiceError("MissingAuthenticationToken", "Request is missing Authentication Token")
 
     def check_service(self, caller: Caller, service: str) -> None:
         """A signature is good for the service it was made for."""
@@ -72,7 +77,7 @@ class Access:
             return Caller(root_of(self.root_account), _region_of_host(request) or self.region)
         key = self.keys.get(signature.access_key)
         if key:
-            principal = key.principal
+            principal = root_of(key.principal.account)
         else:
             named = signature.access_key
             is_account = len(named) == 12 and named.isascii() and named.isdigit()

@@ -1,6 +1,6 @@
 """One request on its way through the pipeline, and what operations have to work with."""
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,7 +48,7 @@ class Site:
 class Call(msgspec.Struct):
     """A request on its way: what is known of it is filled in as the gateway finds it out, and written down when it has
     been answered. `started` is for measuring how long that took, `arrived` is what the system's clock said then.
-    `resource` is the queue that the request names, whether or not it exists."""
+    `resource` is the queue that the request names, whether or not it exists, and `found` is that queue if it does."""
 
     site: Site
     http: HttpRequest
@@ -59,10 +59,12 @@ class Call(msgspec.Struct):
     region: str = ""
     action: str = "Unknown"
     resource: QueueKey | None = None
+    found: Queue | None = None
     wire: Any = None
     service: Any = None
     operation: Any = None
     run: Any = None
+    right: Any = None
     request: Any = None
     refusal: Exception | None = None
     result: str = "ok"
@@ -71,11 +73,11 @@ class Call(msgspec.Struct):
     def now(self) -> int:
         return self.site.clock.now()
 
-    def queue(self) -> Coroutine[Any, Any, Queue]:
-        """The queue that the request names; it is an error if there is none."""
-        if self.resource is None:
+    async def queue(self) -> Queue:
+        """The queue that the request names, as it was when the request was let in; it is an error if there is none."""
+        if self.found is None:
             raise no_such_queue()
-        return self.site.store.queue(self.resource)
+        return self.found
 
     def url_of(self, queue: Queue) -> str:
         return f"{self.site.addresses.base_url(self.http)}/{queue.key.account}/{queue.key.name}"

@@ -15,10 +15,12 @@ from penstock.api.authorise import Authorise
 from penstock.api.call import Call, Operation, Site
 from penstock.api.journal import note_denied
 from penstock.api.resources import resource_of
+from penstock.api.rights import Right, rights_of
 from penstock.aws.http import HttpRequest, HttpResponse, header
 from penstock.aws.wire import NO_ACTION, NoAction, Services, wire_of
 from penstock.core.errors import QueueGone, ServiceError, Unavailable, no_such_queue
 from penstock.core.identifiers import random_uuid
+from penstock.core.identity import Kind, anonymous
 from penstock.core.pace import Pace
 
 log = structlog.get_logger("penstock")
@@ -35,8 +37,9 @@ class Gateway:
     ) -> None:
         self._site, self._access, self._authorise, self._record = site, access, authorise, record
         self._services = Services({name: module.SERVICE for name, module in services.items()})
-        self._operations: dict[tuple[str, str], Operation] = {
-            (service, name): operation
+        rights = rights_of(services)
+        self._operations: dict[tuple[str, str], tuple[Operation, Right]] = {
+            (service, name): (operation, rights[service, name])
             for service, module in services.items()
             for name, operation in module.OPERATIONS.items()
         }
@@ -44,7 +47,7 @@ class Gateway:
             site.limits.max_requests_per_second_per_account,
             site.limits.max_requests_per_second_per_queue,
         )
-        self._steps = (self._read, self._authenticate, self._decode, self._admit)
+        self._steps = (self._read, self._authenticate, self._decode)
         self._account_pace, self._queue_pace, self._paced = Pace(per_account), Pace(per_queue), per_account or per_queue
 
     def prepare(self, requests: Sequence[HttpRequest]) -> None:
@@ -73,6 +76,7 @@ class Gateway:
         response: HttpResponse
         try:
             if call.refusal is None:
+                await self._admit(call)
                 result = await call.run(call, call.request)
                 response = call.wire.reply(call.service, call.operation, result, call.id)
             else:
@@ -100,19 +104,35 @@ class Gateway:
     def _authenticate(self, call: Call) -> None:
         caller = self._access.authenticate(call.http, call.arrived)
         call.principal, call.region = caller.principal, caller.region
+        if caller.principal.kind is Kind.ANONYMOUS:
+            self._let_anonymous(call)
+            return
         call.service, call.operation = service, operation = call.wire.operation(self._services, caller.service)
         call.action = operation.name
         self._access.check_service(caller, service.signing_name)
 
+    def _let_anonymous(self, call: Call) -> None:
+        """Whoever does not say who they are may ask for what a queue's policy can give to anyone, and nothing else."""
+        try:
+            service, operation = call.wire.operation(self._services, "")
+        except (ServiceError, NoAction):
+            raise self._access.unsigned(call.http, call.arrived) from None
+        call.service, call.operation, call.action = service, operation, operation.name
+        known = self._operations.get((service.name, operation.name))
+        if known is None or not known[1].anonymous:
+            raise self._access.unsigned(call.http, call.arrived)
+        call.principal = anonymous(self._site.addresses.peer_of(call.http))
+
     def _decode(self, call: Call) -> None:
-        run = self._operations.get((call.service.name, call.action))
-        if run is None:
+        known = self._operations.get((call.service.name, call.action))
+        if known is None:
             raise ServiceError("InvalidAction", f"The action {call.action} is not valid for this endpoint.")
-        call.run, call.request = run, call.wire.request(call.service, call.operation)
+        call.run, call.right = known
+        call.request = call.wire.request(call.service, call.operation)
         call.resource = resource_of(call.request, call.region, call.principal.account)
 
-    def _admit(self, call: Call) -> None:
-        self._authorise(call)
+    async def _admit(self, call: Call) -> None:
+        await self._authorise(call)
         if self._paced:
             self._keep_pace(call)
 

@@ -16,11 +16,16 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from penstock.api.grants import grants_of
 from penstock.core.directory import AccessKey, Directory, Entity, User, read, written
 from penstock.core.errors import ServiceError
 from penstock.core.identity import Kind, Principal, root_of
+from penstock.core.policy import Grants
 from penstock.core.store import RecordsChanged, Store
 from penstock.core.vault import Unopenable, Vault
+
+MOST_REMEMBERED = 10_000
+"""Principals whose grants are kept at once: anyone may make as many sessions as they like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,7 @@ class Identities:
         self.version = -1
         """Grows with every change: what was worked out from the directory holds as long as this is the same."""
         self._keys: dict[str, Key | None] = dict(self._fixed)
+        self._grants: dict[tuple[str, str, tuple[str, ...] | None], Grants] = {}
 
     async def refresh(self) -> None:
         """Read everything again if anything has changed since."""
@@ -79,7 +85,7 @@ class Identities:
 
     def _changed(self, version: int) -> None:
         self.version = version
-        self._keys = dict(self._fixed)
+        self._keys, self._grants = dict(self._fixed), {}
 
     # Keys
 
@@ -109,6 +115,19 @@ class Identities:
     def declared(self) -> Iterable[str]:
         """For each key that the settings name, whose it is."""
         return (key.principal.account for key in self._fixed.values())
+
+    # Policies
+
+    def grants(self, principal: Principal) -> Grants:
+        """What the policies of a principal give it. Worked out when first asked for, until something changes."""
+        session = principal.session
+        key = principal.arn, principal.owner, session.policies if session else None
+        known = self._grants.get(key)
+        if known is None:
+            if len(self._grants) >= MOST_REMEMBERED:
+                self._grants.clear()
+            known = self._grants[key] = grants_of(principal, self.directory)
+        return known
 
     def accounts(self) -> Iterable[str]:
         """Those that there are, whether declared or made."""

@@ -1,5 +1,5 @@
 """Operations on the journal, for readers without its disk; and the events that are no change: who was refused, and who
-found nothing. A journal holds the messages of every account, so the operations are the root account's alone.
+found nothing. A journal holds the messages of every account, so the operations are about the server (`api.rights`).
 """
 
 from penstock.api.call import Call, Operation
@@ -21,21 +21,15 @@ def note_empty_receive(call: Call, queue: Queue, begun: int) -> None:
 
 
 def note_denied(call: Call) -> None:
-    """An account that was known was refused something."""
+    """Someone was refused something: who, if they said so, or else from where."""
     if call.site.journal is not None:
         region, account, name = call.resource or (call.region, call.principal.account, None)
         event = Event("", 0, call.now(), DENIED, region, account, name)
-        event.principal, event.reason = call.principal.arn, call.action
+        event.principal, event.reason = call.principal.arn or call.principal.user_id, call.action
         call.site.journal.note(event)
 
 
 def _journal(call: Call) -> Archive:
-    if call.principal.account != call.site.root_account:
-        raise ServiceError(
-            "AccessDenied",
-            f"User: {call.principal.arn} is not authorized to perform: penstock:{call.action} because the journal "
-            "holds the messages of every account: only the root account may",
-        )
     if call.site.journal is None:
         raise ServiceError("UnsupportedOperation", "The server runs without a journal.")
     return call.site.journal

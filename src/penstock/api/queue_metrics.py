@@ -15,7 +15,7 @@ import msgspec
 
 from penstock.api.call import Call, Operation
 from penstock.aws import penstock
-from penstock.core.errors import ServiceError, invalid_parameter, invalid_value
+from penstock.core.errors import invalid_parameter, invalid_value
 from penstock.core.metrics import Statistics, windows
 from penstock.core.queue import QueueKey
 from penstock.core.traffic import MINUTE_MS
@@ -87,16 +87,9 @@ async def _queues(call: Call, request: penstock.GetQueueMetricsRequest) -> list[
 
 
 def _account(call: Call, wanted: str | None) -> str:
-    own = call.principal.account
     if wanted is not None and not ACCOUNT.fullmatch(wanted):
         raise invalid_value(wanted, "Account", "Must be 12 digits, or * for all, if provided.")
-    if wanted not in (None, own) and own != call.site.root_account:
-        raise ServiceError(
-            "AccessDenied",
-            f"User: {call.principal.arn} is not authorized to perform: penstock:{call.action} because only the root "
-            "account may see what the queues of other accounts did",
-        )
-    return wanted or own
+    return wanted or call.principal.account
 
 
 def _windows(call: Call, queue: QueueKey, ask: Ask) -> Iterator[penstock.QueueMetricsWindow]:

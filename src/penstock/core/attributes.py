@@ -10,6 +10,7 @@ from typing import Any
 
 from penstock.core.errors import ServiceError, invalid_attribute, invalid_parameter, invalid_value
 from penstock.core.limits import Limits
+from penstock.core.policy import PolicyError, Use, read_policy
 from penstock.core.queue import EARLIER_SCOPE, Counts, Queue, QueueKey
 
 UNKNOWN_ACTION = "Please refer to the appropriate WSDL for a list of valid actions."
@@ -78,7 +79,16 @@ def _policy(name: str, value: str, limits: Limits) -> str:
                 "OverLimit",
                 f"{len(actions)} actions were found in a statement from the submitted policy, max allowed is {most}",
             )
+    check_policy(value)
     return value
+
+
+def check_policy(document: str) -> None:
+    """Whether a policy of a queue says something that can be decided by; if not, why and where."""
+    try:
+        read_policy(document, Use.RESOURCE)
+    except PolicyError as error:
+        raise invalid_attribute("Policy", str(error)) from None
 
 
 def _text(name: str, value: str, limits: Limits) -> str:

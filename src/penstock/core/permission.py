@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from penstock.core.attributes import UNKNOWN_ACTION
+from penstock.core.attributes import UNKNOWN_ACTION, check_policy
 from penstock.core.errors import ServiceError, invalid_value
 from penstock.core.limits import Limits
 from penstock.core.queue import Queue
@@ -52,7 +52,9 @@ def with_permission(queue: Queue, label: str, accounts: list[str], actions: list
     number, most = len(policy["Statement"]), limits.max_policy_statements
     if number > most:
         raise ServiceError("OverLimit", f"{number} Statements were found, maximum allowed is {most}.")
-    return _written(policy)
+    written = _written(policy)
+    check_policy(written)
+    return written
 
 
 def without_permission(queue: Queue, label: str) -> str:

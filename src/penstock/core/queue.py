@@ -10,9 +10,16 @@ from functools import cached_property
 from typing import NamedTuple
 
 from penstock.core.journal import LEVELS, TAG
+from penstock.core.policy import Policy, PolicyError, Use, read_policy
 
 EARLIER_SCOPE = "EarlierDeduplicationScope"
 """Kept with the attributes, but not one of them: which deduplication scope is still in force, and until when."""
+
+
+UNREADABLE = read_policy(
+    '{"Version":"2012-10-17","Statement":{"Effect":"Deny","Principal":"*","Action":"*","Resource":"*"}}', Use.RESOURCE
+)
+"""In place of a policy that an earlier version took and this one cannot read: the owner alone has the queue."""
 
 
 class QueueKey(NamedTuple):
@@ -106,6 +113,15 @@ class Queue:
     def journal(self) -> int | None:
         """How much of this queue is written to the journal; None is as much as the server's setting says."""
         return LEVELS.get(self.tags.get(TAG, ""))
+
+    @cached_property
+    def policy(self) -> Policy | None:
+        """What its `Policy` says of who may do what with it."""
+        document = self.attributes.get("Policy")
+        try:
+            return read_policy(document, Use.RESOURCE, "Policy") if document else None
+        except PolicyError:
+            return UNREADABLE
 
     @cached_property
     def redrive(self) -> Redrive | None:

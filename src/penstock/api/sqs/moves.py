@@ -5,6 +5,7 @@ import json
 import uuid
 from dataclasses import replace
 
+from penstock.api.authorise import require
 from penstock.api.call import Call
 from penstock.aws import sqs
 from penstock.core.errors import ServiceError, invalid_parameter, invalid_value
@@ -13,6 +14,7 @@ from penstock.core.queue import Queue, QueueKey
 
 ARN_FORMAT = "arn:<partition>:<service>:<region>:<account-id>:<resource-id>"
 MOST_LISTED = 10
+SENDING = "sqs:SendMessage"
 
 
 async def start_message_move_task(
@@ -26,13 +28,16 @@ async def start_message_move_task(
         )
     source = await _queue(call, request.SourceArn, "SourceArn")
     if request.DestinationArn is not None:
-        destination = await _queue(call, request.DestinationArn, "DestinationArn")
+        destination = await _queue(call, request.DestinationArn, "DestinationArn", SENDING)
         if destination.id == source.id:
             raise invalid_parameter("Source queue arn and destination queue arn cannot be the same.")
         if destination.fifo != source.fifo:
             raise invalid_parameter("The source queue and destination queue must be of the same queue type.")
-    if not await call.site.store.list_sources(source, limit=1):
+    sources = await call.site.store.list_sources(source)
+    if not sources:
         raise invalid_parameter("Source queue must be configured as a Dead Letter Queue.")
+    for queue in sources if request.DestinationArn is None else ():
+        require(call, SENDING, queue.key, queue)
     now = call.now()
     counts = await call.site.store.counts(source.id, now)
     task = MoveTask(str(uuid.uuid4()), source.arn, request.DestinationArn, rate, counts.visible, now)
@@ -82,13 +87,15 @@ def no_such_task() -> ServiceError:
     return ServiceError("ResourceNotFoundException", "Task does not exist.")
 
 
-async def _queue(call: Call, arn: str, parameter: str) -> Queue:
-    """A queue of the caller's own, by its ARN: tasks do not cross accounts."""
+async def _queue(call: Call, arn: str, parameter: str, doing: str = "") -> Queue:
+    """A queue of the caller's own, by its ARN: tasks do not cross accounts. `doing` is what is done to it beside."""
     if arn.count(":") != 5 or not arn.startswith("arn:"):
         raise invalid_parameter(f"You must use this format to specify the {parameter}: {ARN_FORMAT}")
     key = QueueKey.from_arn(arn)
     own = key is not None and key[:2] == (call.region, call.principal.account)
     queue = await call.site.store.find_queue(key) if key and own else None
+    if doing and key and own:
+        require(call, doing, key, queue)
     if queue is None:
         raise ServiceError(
             "ResourceNotFoundException", f"The resource that you specified for the {parameter} parameter doesn't exist."

@@ -57,7 +57,7 @@ async def _receive(call: Call, queue: Queue, request: sqs.ReceiveMessageRequest,
             ticket = room.ticket()
         if not await room.wait(queue.id, queue.key.account, ticket, left / 1000, signs):
             return messages
-        queue = await call.queue()
+        queue = await site.store.queue(queue.key)
 
 
 def _check(call: Call, queue: Queue, request: sqs.ReceiveMessageRequest) -> None:

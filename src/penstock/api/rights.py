@@ -1,0 +1,164 @@
+"""What every operation needs a right to: the action in policies, what it is about, and to whom it can be given.
+
+One row an operation; a server that has an operation without a row does not start. It refuses to know who is calling:
+`api.authorise` decides. A service whose operations are about things of its own, and are for its own account alone, says
+instead what each is about, in a table RESOURCES of its module: a function of the call that gives the ARN.
+"""
+
+import base64
+import binascii
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import msgspec
+
+from penstock.api.call import Call
+from penstock.core.queue import QueueKey
+
+
+class Target(NamedTuple):
+    """What a request is about, and the account that it belongs to. `queue` is set if it is a queue, there or not."""
+
+    arn: str
+    owner: str
+    queue: QueueKey | None = None
+
+
+About = Callable[[Call], Target]
+
+
+class Right(NamedTuple):
+    """`action` is its name in policies. `about` is None for the queue that the request names. A right that is not
+    `shared` cannot be given to another account, whatever a queue's policy says. `anonymous`: a queue's policy can give
+    it to those who do not say who they are. `with_it` are actions that are needed as well, on the same queue."""
+
+    action: str
+    about: About | None = None
+    shared: bool = False
+    anonymous: bool = False
+    with_it: tuple[str, ...] = ()
+
+
+FREE = Right("")
+"""Needs no right: whoever has proved who they are may, and no policy can deny it. Or the operation decides itself."""
+
+
+def the_queue(call: Call) -> Target:
+    """The one that the request names; without any it is about them all."""
+    key = call.resource
+    return Target(key.arn, key.account, key) if key else everything(call)
+
+
+def everything(call: Call) -> Target:
+    """All that is in the caller's account."""
+    return Target("*", call.principal.account)
+
+
+def the_server(call: Call) -> Target:
+    """What is of all accounts is the root account's."""
+    return Target("*", call.site.root_account)
+
+
+def queue_of_task(call: Call) -> Target:
+    """The queue that a task moves from, which only its handle says."""
+    try:
+        named = msgspec.json.decode(base64.b64decode(call.request.TaskHandle, validate=True), type=_Task)
+    except (binascii.Error, msgspec.MsgspecError, ValueError, RecursionError):
+        return everything(call)
+    key = QueueKey.from_arn(named.source_arn)
+    return Target(key.arn, key.account, key) if key else everything(call)
+
+
+class _Task(msgspec.Struct, rename="camel"):
+    source_arn: str
+
+
+def metrics(call: Call) -> Target:
+    """An account's own are for itself to give; those of others are the server's."""
+    if call.request.Account not in (None, call.principal.account):
+        return the_server(call)
+    return the_queue(call)._replace(queue=None)
+
+
+def federated_user(call: Call) -> Target:
+    account = call.principal.account
+    return Target(f"arn:aws:sts::{account}:federated-user/{call.request.Name}", account)
+
+
+def _sqs(action: str, **more: Any) -> Right:
+    return Right(f"sqs:{action}", **more)
+
+
+def _open(action: str) -> Right:
+    return _sqs(action, shared=True, anonymous=True)
+
+
+def _operator(action: str) -> Right:
+    return Right(f"penstock:{action}", about=the_server)
+
+
+RIGHTS: dict[str, dict[str, Right]] = {
+    "sqs": {
+        "AddPermission": _sqs("AddPermission"),
+        "CancelMessageMoveTask": _sqs("CancelMessageMoveTask", about=queue_of_task),
+        "ChangeMessageVisibility": _open("ChangeMessageVisibility"),
+        "ChangeMessageVisibilityBatch": _open("ChangeMessageVisibility"),
+        "CreateQueue": _sqs("CreateQueue"),
+        "DeleteMessage": _open("DeleteMessage"),
+        "DeleteMessageBatch": _open("DeleteMessage"),
+        "DeleteQueue": _sqs("DeleteQueue"),
+        "GetQueueAttributes": _open("GetQueueAttributes"),
+        "GetQueueUrl": _sqs("GetQueueUrl", shared=True),
+        "ListDeadLetterSourceQueues": _open("ListDeadLetterSourceQueues"),
+        "ListMessageMoveTasks": _sqs("ListMessageMoveTasks"),
+        "ListQueueTags": _sqs("ListQueueTags"),
+        "ListQueues": _sqs("ListQueues", about=everything),
+        "PurgeQueue": _open("PurgeQueue"),
+        "ReceiveMessage": _open("ReceiveMessage"),
+        "RemovePermission": _sqs("RemovePermission"),
+        "SendMessage": _open("SendMessage"),
+        "SendMessageBatch": _open("SendMessage"),
+        "SetQueueAttributes": _sqs("SetQueueAttributes"),
+        "StartMessageMoveTask": _sqs(
+            "StartMessageMoveTask", with_it=("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes")
+        ),
+        "TagQueue": _sqs("TagQueue"),
+        "UntagQueue": _sqs("UntagQueue"),
+    },
+    "sts": {
+        "AssumeRole": FREE,
+        "DecodeAuthorizationMessage": Right("sts:DecodeAuthorizationMessage", about=everything),
+        "GetAccessKeyInfo": Right("sts:GetAccessKeyInfo", about=everything),
+        "GetCallerIdentity": FREE,
+        "GetFederationToken": Right("sts:GetFederationToken", about=federated_user),
+        "GetSessionToken": FREE,
+    },
+    "penstock": {
+        "PeekMessages": Right("penstock:PeekMessages"),
+        "GetQueueMetrics": Right("penstock:GetQueueMetrics", about=metrics),
+        "ListJournalSegments": _operator("ListJournalSegments"),
+        "ReadJournal": _operator("ReadJournal"),
+        "RegisterJournalReader": _operator("RegisterJournalReader"),
+        "CommitJournalReader": _operator("CommitJournalReader"),
+        "ListJournalReaders": _operator("ListJournalReaders"),
+        "RemoveJournalReader": _operator("RemoveJournalReader"),
+    },
+}
+
+
+def rights_of(services: Mapping[str, ModuleType]) -> dict[tuple[str, str], Right]:
+    """By service and operation. An operation without a row is a KeyError."""
+    found = {}
+    for service, module in services.items():
+        rows, named = RIGHTS.get(service, {}), getattr(module, "RESOURCES", {})
+        for operation in module.OPERATIONS:
+            if operation not in rows and operation in named:
+                found[service, operation] = Right(f"{service}:{operation}", about=_of_its_own(named[operation]))
+            else:
+                found[service, operation] = rows[operation]
+    return found
+
+
+def _of_its_own(resource: Callable[[Call, Any], str]) -> About:
+    return lambda call: Target(resource(call, call.request), call.principal.account)
