@@ -71,7 +71,7 @@ class Load:
 
     Unless they are alike, a third of them begins with a second message and a third with a third one: then every kind of
     request is in every commit. `doing` is told the action before the bytes are handed over; `seconds` is the processor
-    time that clients took.
+    time that clients took. Clients that only send do the first step, again and again. `key` is who they are.
     """
 
     server: Server
@@ -80,10 +80,12 @@ class Load:
     alike: bool = False
     doing: Callable[[str], None] = lambda action: None
     batch: int = 1
+    only_send: bool = False
+    key: tuple[str, str] = (Target.access_key, Target.secret_key)
 
     async def run(self) -> None:
         settings = self.server.settings
-        target = Target("127.0.0.1", 1, region=settings.region)
+        target = Target("127.0.0.1", 1, "http", *self.key, region=settings.region)
         signer, wire = Signer(target), JsonWire()
         signer.renew(time.time())
         url = f"{target.endpoint}/{settings.root_account}/{QUEUE}"
@@ -100,7 +102,7 @@ class Load:
         self.finished = self.loop.create_future()
         clients = [Client(self) for _ in range(self.clients)]
         for number, client in enumerate(clients):
-            client.more = 0 if self.alike else number % 3
+            client.more = 0 if self.alike or self.only_send else number % 3
             self.loop.call_soon(client.next, b"")
         await self.finished
 
@@ -134,7 +136,7 @@ class Client(asyncio.Transport):
             return
         if self.step == 1 and self.more:
             self.step, self.more = 0, self.more - 1
-        elif self.step == 3:
+        elif self.step == (1 if load.only_send else 3):
             self.step = 0
             if not load.count():
                 return

@@ -63,7 +63,14 @@ def test_what_cannot_be_measured_is_refused_in_a_line(script: str, arguments: li
     assert words in outcome.stderr
 
 
-@pytest.mark.parametrize("script", ["storage.py", "path.py"])
+def test_deciding_who_may_is_measured_beside_letting_everyone_through() -> None:
+    printed = done("authorise.py", "--quick")
+    ratios = [line.split()[-1] for line in printed.splitlines()[1:] if "WITHOUT" not in line]
+    assert len(ratios) == 2
+    assert all(float(ratio) > 0 for ratio in ratios)
+
+
+@pytest.mark.parametrize("script", ["storage.py", "path.py", "authorise.py"])
 def test_the_help_has_examples(script: str) -> None:
     assert f"python bench/{script} --quick" in done(script, "--help")
 

@@ -83,10 +83,9 @@ class World:
         settings |= {"addresses": addresses} if addresses else {}
         self.identities = Identities(store, Vault([b"m" * KEY_BYTES]), KEYS)
         self.site = Site(store, self.clock, self.room, handle_key=b"k" * 32, identities=self.identities, **settings)
-        access = Access(
-            self.identities, Verifier(frozenset({"sqs", "sts"}), frozenset({REGION, OTHER_REGION})), REGION, ACCOUNT
-        )
         services = {name: registry.load(where) for name, where in registry.SERVICES.items()}
+        signed_for = frozenset(module.SERVICE.signing_name for module in services.values())
+        access = Access(self.identities, Verifier(signed_for, frozenset({REGION, OTHER_REGION})), REGION, ACCOUNT)
         self.gateway = Gateway(self.site, access, authorise, services, lambda call, seconds: self.calls.append(call))
         store.subscribe(self._messages_due)
 

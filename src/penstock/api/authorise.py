@@ -10,7 +10,8 @@ that caller would then have been let through. Both decisions are made for whoeve
 from collections.abc import Awaitable, Callable
 
 from penstock.api.call import Call
-from penstock.api.circumstances import Circumstances
+from penstock.api.circumstances import KEYS, Circumstances
+from penstock.api.grants import STEADY
 from penstock.api.rights import FREE, Right, Target, the_queue
 from penstock.core.errors import ServiceError
 from penstock.core.identity import Kind
@@ -30,7 +31,9 @@ async def authorise(call: Call) -> None:
     principal, key = call.principal, call.resource
     if right.about is None and key is not None:
         queue = call.found = await call.site.store.find_queue(key)
-        if principal.kind is Kind.ROOT and principal.account == key.account and (queue is None or queue.policy is None):
+        if principal.account == key.account and principal.kind is Kind.ROOT and (queue is None or queue.policy is None):
+            return
+        if queue is not None and _known(call, right, queue):
             return
         target = Target(key.arn, key.account, key)
     elif right is FREE:
@@ -41,11 +44,31 @@ async def authorise(call: Call) -> None:
     _decide(call, right, target, queue)
     for action in right.with_it:
         _decide(call, Right(action), target, queue)
+    if queue is not None and (question := _question(call, right, queue)) is not None:
+        call.site.identities.remember(question)
 
 
 def require(call: Call, action: str, key: QueueKey, queue: Queue | None) -> None:
     """For an operation that does something to a second queue as well, which may not be there."""
     _decide(call, Right(action), Target(key.arn, key.account, key), queue)
+
+
+def _known(call: Call, right: Right, queue: Queue) -> bool:
+    return _question(call, right, queue) in call.site.identities.allowed
+
+
+def _question(call: Call, right: Right, queue: Queue) -> tuple[object, ...] | None:
+    """All that the answer depends on; None if that is something which seldom comes twice."""
+    standing, policy = call.site.identities.standing(call.principal), queue.policy
+    asked, steady = standing.asked, standing.steady
+    if policy is not None and policy.keys:
+        asked, steady = (*asked, *policy.keys), steady and STEADY.issuperset(policy.keys)
+    if not asked:
+        return standing, policy, right.action, queue.id
+    if not steady:
+        return None
+    circumstances = Circumstances(call, queue, queue.key.account)
+    return standing, policy, right.action, queue.id, *[KEYS[key](circumstances) for key in asked]
 
 
 def _decide(call: Call, right: Right, target: Target, queue: Queue | None) -> None:

@@ -26,6 +26,8 @@ KINDS = {
 class Circumstances(Mapping[str, Value]):
     """Of one request. `queue` is what was found of the queue that it is about, `owner` whose the thing is."""
 
+    __slots__ = ("call", "owner", "queue")
+
     def __init__(self, call: Call, queue: Queue | None, owner: str) -> None:
         self.call, self.queue, self.owner = call, queue, owner
 

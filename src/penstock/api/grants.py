@@ -15,6 +15,25 @@ _ALL = '{"Version":"2012-10-17","Statement":[{"Effect":"%s","Action":"*","Resour
 EVERYTHING = read_policy(_ALL % "Allow", Use.IDENTITY, "everything")
 NOTHING = read_policy(_ALL % "Deny", Use.IDENTITY, "nothing")
 NO_GRANTS = Grants()
+STEADY = frozenset({
+    "aws:principalaccount", "aws:principalarn", "aws:principaltype", "aws:requestedregion", "aws:resourceaccount",
+    "aws:securetransport", "aws:sourceip", "aws:useragent", "aws:userid", "aws:username",
+})  # fmt: skip
+"""Keys of conditions that have the same value in most requests of a caller. Times and tags have not."""
+
+
+class Standing:
+    """What a principal has been granted, until something in the directory changes. `asked` are the keys of conditions
+    and the variables in it, `steady` whether all of them are. A standing equals itself alone."""
+
+    __slots__ = ("asked", "grants", "steady")
+
+    def __init__(self, grants: Grants) -> None:
+        self.grants = grants
+        bound = () if grants.boundary is None else (grants.boundary,)
+        policies = (*grants.identity, *bound, *(grants.session or ()))
+        self.asked = tuple(sorted({key for policy in policies for key in policy.keys}))
+        self.steady = STEADY.issuperset(self.asked)
 
 
 @lru_cache(maxsize=4096)

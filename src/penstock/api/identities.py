@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from penstock.api.grants import grants_of
+from penstock.api.grants import Standing, grants_of
 from penstock.core.directory import AccessKey, Directory, Entity, User, read, written
 from penstock.core.errors import ServiceError
 from penstock.core.identity import Kind, Principal, root_of
@@ -25,7 +25,7 @@ from penstock.core.store import RecordsChanged, Store
 from penstock.core.vault import Unopenable, Vault
 
 MOST_REMEMBERED = 10_000
-"""Principals whose grants are kept at once: anyone may make as many sessions as they like."""
+"""Standings, and answers, that are kept at once: anyone may make as many sessions as they like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,9 @@ class Identities:
         self.version = -1
         """Grows with every change: what was worked out from the directory holds as long as this is the same."""
         self._keys: dict[str, Key | None] = dict(self._fixed)
-        self._grants: dict[tuple[str, str, tuple[str, ...] | None], Grants] = {}
+        self._standings: dict[tuple[str, str, tuple[str, ...] | None], Standing] = {}
+        self.allowed: set[tuple[object, ...]] = set()
+        """What was asked and answered with yes, a standing being part of each question. No is never remembered."""
 
     async def refresh(self) -> None:
         """Read everything again if anything has changed since."""
@@ -85,7 +87,7 @@ class Identities:
 
     def _changed(self, version: int) -> None:
         self.version = version
-        self._keys, self._grants = dict(self._fixed), {}
+        self._keys, self._standings, self.allowed = dict(self._fixed), {}, set()
 
     # Keys
 
@@ -119,15 +121,24 @@ class Identities:
     # Policies
 
     def grants(self, principal: Principal) -> Grants:
-        """What the policies of a principal give it. Worked out when first asked for, until something changes."""
+        """Which policies hold for a principal."""
+        return self.standing(principal).grants
+
+    def standing(self, principal: Principal) -> Standing:
+        """The same, ready to decide by. Worked out when first asked for, until something changes."""
         session = principal.session
         key = principal.arn, principal.owner, session.policies if session else None
-        known = self._grants.get(key)
+        known = self._standings.get(key)
         if known is None:
-            if len(self._grants) >= MOST_REMEMBERED:
-                self._grants.clear()
-            known = self._grants[key] = grants_of(principal, self.directory)
+            if len(self._standings) >= MOST_REMEMBERED:
+                self._standings.clear()
+            known = self._standings[key] = Standing(grants_of(principal, self.directory))
         return known
+
+    def remember(self, question: tuple[object, ...]) -> None:
+        if len(self.allowed) >= MOST_REMEMBERED:
+            self.allowed.clear()
+        self.allowed.add(question)
 
     def accounts(self) -> Iterable[str]:
         """Those that there are, whether declared or made."""
