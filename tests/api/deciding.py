@@ -211,6 +211,7 @@ KNOWN: dict[str, Any] = {
     "AWSAccountIds": [OTHER_ACCOUNT],
     "Actions": ["SendMessage"],
     "Name": "guest",
+    "VersionId": "v1",
 }
 """Members that must mean something."""
 

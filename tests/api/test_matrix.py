@@ -39,6 +39,13 @@ def sqs(name: str, to: str = "own", on: str = ARN) -> Row:
 
 
 MOVING = ("sqs:StartMessageMoveTask", "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes")
+OPERATORS = (
+    "ListJournalSegments", "ReadJournal", "RegisterJournalReader", "CommitJournalReader", "ListJournalReaders",
+    "RemoveJournalReader", "LookupAuditEvents",
+    "CreateAccount", "ListAccounts", "SetAccountQuota", "RotateRootKey", "DeleteAccount",
+    "ListAllQueues", "AdminDeleteQueue", "AdminPurgeQueue", "AdminPeekMessages", "ListAllMoveTasks",
+    "AdminCancelMoveTask",
+)  # fmt: skip
 FREE = Row((), "")
 ROWS: dict[str, Row] = {
     "sqs:AddPermission": sqs("AddPermission"),
@@ -72,12 +79,7 @@ ROWS: dict[str, Row] = {
     "sts:GetSessionToken": FREE,
     "penstock:PeekMessages": Row(("penstock:PeekMessages",), ARN),
     "penstock:GetQueueMetrics": Row(("penstock:GetQueueMetrics",), "*"),
-    "penstock:ListJournalSegments": Row(("penstock:ListJournalSegments",), "*", "operators"),
-    "penstock:ReadJournal": Row(("penstock:ReadJournal",), "*", "operators"),
-    "penstock:RegisterJournalReader": Row(("penstock:RegisterJournalReader",), "*", "operators"),
-    "penstock:CommitJournalReader": Row(("penstock:CommitJournalReader",), "*", "operators"),
-    "penstock:ListJournalReaders": Row(("penstock:ListJournalReaders",), "*", "operators"),
-    "penstock:RemoveJournalReader": Row(("penstock:RemoveJournalReader",), "*", "operators"),
+    **{f"penstock:{name}": Row((f"penstock:{name}",), "*", "operators") for name in OPERATORS},
 }
 ITS_OWN = {"sts:AssumeRole"}
 """Decide themselves, by what a role says of whom it trusts; their own tests say how."""

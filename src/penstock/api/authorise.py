@@ -29,8 +29,8 @@ IDLE = read_policy(
 async def authorise(call: Call) -> None:
     right: Right = call.right
     principal, key = call.principal, call.resource
+    queue = call.found = await call.site.store.find_queue(key) if key is not None else None
     if right.about is None and key is not None:
-        queue = call.found = await call.site.store.find_queue(key)
         if principal.account == key.account and principal.kind is Kind.ROOT and (queue is None or queue.policy is None):
             return
         if queue is not None and _known(call, right, queue):

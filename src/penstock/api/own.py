@@ -2,7 +2,6 @@
 
 import base64
 import binascii
-from typing import Any
 
 from penstock.api import account_removal, accounts, administration, all_moves, journal, queue_metrics
 from penstock.api.call import Call, Operation
@@ -10,7 +9,7 @@ from penstock.api.sqs.receiving import system_attributes
 from penstock.aws import penstock
 from penstock.aws.penstock import SERVICE
 from penstock.core import content
-from penstock.core.errors import ServiceError, invalid_parameter, invalid_value
+from penstock.core.errors import invalid_parameter, invalid_value
 from penstock.core.message import Attribute, Message
 from penstock.core.queue import Queue
 
@@ -62,33 +61,19 @@ def _value(attribute: Attribute) -> penstock.AttributeValue:
     return penstock.AttributeValue(DataType=data_type, BinaryValue=value)
 
 
-def _by_the_root_account(run: Operation) -> Operation:
-    """The only place where operators are told from others."""
-
-    async def checked(call: Call, request: Any) -> Any:
-        if call.principal.account != call.site.root_account:
-            raise ServiceError(
-                "AccessDenied",
-                f"User: {call.principal.arn} is not authorized to perform: penstock:{call.action} because it is for "
-                "operators: only the root account may",
-            )
-        return await run(call, request)
-
-    return checked
-
-
 OPERATORS: dict[str, Operation] = {
+    **journal.OPERATIONS,
     "AdminPeekMessages": admin_peek_messages,
     **accounts.OPERATIONS,
     **account_removal.OPERATIONS,
     **administration.OPERATIONS,
     **all_moves.OPERATIONS,
 }
+"""About the server as a whole: for the root account, and whom its policies allow."""
 OPERATIONS: dict[str, Operation] = {
     "PeekMessages": peek_messages,
-    **journal.OPERATIONS,
     **queue_metrics.OPERATIONS,
-    **{name: _by_the_root_account(run) for name, run in OPERATORS.items()},
+    **OPERATORS,
 }
 
-__all__ = ["OPERATIONS", "SERVICE"]
+__all__ = ["OPERATIONS", "OPERATORS", "SERVICE"]

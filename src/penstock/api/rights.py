@@ -1,8 +1,9 @@
 """What every operation needs a right to: the action in policies, what it is about, and to whom it can be given.
 
 One row an operation; a server that has an operation without a row does not start. It refuses to know who is calling:
-`api.authorise` decides. A service whose operations are about things of its own, and are for its own account alone, says
-instead what each is about, in a table RESOURCES of its module: a function of the call that gives the ARN.
+`api.authorise` decides. Two kinds of operations need no row here, because a table of their service's module has them:
+OPERATORS are about the server as a whole, and so the root account's; RESOURCES are about things of the caller's
+account, and give the ARN of each.
 """
 
 import base64
@@ -94,10 +95,6 @@ def _open(action: str) -> Right:
     return _sqs(action, shared=True, anonymous=True)
 
 
-def _operator(action: str) -> Right:
-    return Right(f"penstock:{action}", about=the_server)
-
-
 RIGHTS: dict[str, dict[str, Right]] = {
     "sqs": {
         "AddPermission": _sqs("AddPermission"),
@@ -137,26 +134,19 @@ RIGHTS: dict[str, dict[str, Right]] = {
     "penstock": {
         "PeekMessages": Right("penstock:PeekMessages"),
         "GetQueueMetrics": Right("penstock:GetQueueMetrics", about=metrics),
-        "ListJournalSegments": _operator("ListJournalSegments"),
-        "ReadJournal": _operator("ReadJournal"),
-        "RegisterJournalReader": _operator("RegisterJournalReader"),
-        "CommitJournalReader": _operator("CommitJournalReader"),
-        "ListJournalReaders": _operator("ListJournalReaders"),
-        "RemoveJournalReader": _operator("RemoveJournalReader"),
     },
 }
 
 
 def rights_of(services: Mapping[str, ModuleType]) -> dict[tuple[str, str], Right]:
     """By service and operation. An operation without a row is a KeyError."""
-    found = {}
+    found: dict[tuple[str, str], Right] = {}
     for service, module in services.items():
-        rows, named = RIGHTS.get(service, {}), getattr(module, "RESOURCES", {})
-        for operation in module.OPERATIONS:
-            if operation not in rows and operation in named:
-                found[service, operation] = Right(f"{service}:{operation}", about=_of_its_own(named[operation]))
-            else:
-                found[service, operation] = rows[operation]
+        operators, resources = getattr(module, "OPERATORS", ()), getattr(module, "RESOURCES", {})
+        rows = {name: Right(f"{service}:{name}", about=the_server) for name in operators}
+        rows |= {name: Right(f"{service}:{name}", about=_of_its_own(about)) for name, about in resources.items()}
+        rows |= RIGHTS.get(service, {})
+        found |= {(service, operation): rows[operation] for operation in module.OPERATIONS}
     return found
 
 

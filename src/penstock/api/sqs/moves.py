@@ -36,8 +36,10 @@ async def start_message_move_task(
     sources = await call.site.store.list_sources(source)
     if not sources:
         raise invalid_parameter("Source queue must be configured as a Dead Letter Queue.")
-    for queue in sources if request.DestinationArn is None else ():
-        require(call, SENDING, queue.key, queue)
+    while sources and request.DestinationArn is None:
+        for queue in sources:
+            require(call, SENDING, queue.key, queue)
+        sources = await call.site.store.list_sources(source, sources[-1].key.name)
     now = call.now()
     counts = await call.site.store.counts(source.id, now)
     task = MoveTask(str(uuid.uuid4()), source.arn, request.DestinationArn, rate, counts.visible, now)
