@@ -68,6 +68,12 @@ def test_tags_of_the_queue_and_of_the_request(town: Town) -> None:
     assert not sends_if(town, "StringEquals", "aws:ResourceTag/colour", "green")
 
 
+def test_the_key_of_a_tag_may_be_written_in_other_letters(town: Town) -> None:
+    town.give(ANN, allow("sqs:TagQueue"))
+    assert town.call(ANN, TAG, Tags={"Colour": "green"}).code == ""
+    assert sends_if(town, "StringEquals", "aws:ResourceTag/colour", "green")
+
+
 def test_tags_of_a_queue_that_is_to_be(town: Town) -> None:
     town.give(ANN, allow("sqs:CreateQueue", "*", Condition={"StringEquals": {"aws:RequestTag/team": "blue"}}))
     assert town.call(ANN, CREATE, QueueName="new").denied

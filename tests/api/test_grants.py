@@ -1,7 +1,7 @@
 """Which policies hold for whom: a user's, its groups', boundaries and sessions; from when, and what if they are bad."""
 
 import pytest
-from deciding import ACCOUNT, ANN, ARN, BOB, NOBODY, ROOT, STRANGER, Operation, Town, allow, deny, written
+from deciding import ACCOUNT, ANN, ARN, BOB, DEAD, NOBODY, ROOT, STRANGER, Operation, Town, allow, deny, written
 
 from penstock.core.directory import AccessKey, ManagedPolicy, Role, Version
 from penstock.core.identity import Kind, Principal, Session
@@ -59,6 +59,13 @@ def test_a_revoked_right_is_gone_at_the_next_request(town: Town) -> None:
     assert [town.call(ANN, SEND).denied for _ in range(2)] == [False, False]
     town.set_policy()
     assert town.call(ANN, SEND).denied
+
+
+def test_what_was_allowed_on_one_queue_is_not_on_another(town: Town) -> None:
+    town.give(ANN, allow("sqs:SendMessage", ARN))
+    for _ in range(2):
+        assert not town.call(ANN, SEND).denied
+        assert town.call(ANN, SEND, QueueUrl=DEAD).denied
 
 
 def test_a_queue_made_again_has_nothing_of_the_policy_of_the_first(town: Town) -> None:
