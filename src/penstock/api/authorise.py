@@ -24,6 +24,8 @@ IDLE = read_policy(
     '{"Statement":{"Effect":"Deny","Principal":"*","Action":"sqs:Nothing","Resource":"*"}}', Use.RESOURCE
 )
 """Says nothing. It is heard before a refusal where there is no policy, so that this takes no less time."""
+ABSENT = Queue(-1, QueueKey("", "", ""))
+"""Asked about in place of a queue that is not there, for the same reason. Nothing is ever remembered of it."""
 
 
 async def authorise(call: Call) -> None:
@@ -33,7 +35,7 @@ async def authorise(call: Call) -> None:
     if right.about is None and key is not None:
         if principal.account == key.account and principal.kind is Kind.ROOT and (queue is None or queue.policy is None):
             return
-        if queue is not None and _known(call, right, queue):
+        if _question(call, right, queue or ABSENT) in call.site.identities.allowed:
             return
         target = Target(key.arn, key.account, key)
     elif right is FREE:
@@ -51,10 +53,6 @@ async def authorise(call: Call) -> None:
 def require(call: Call, action: str, key: QueueKey, queue: Queue | None) -> None:
     """For an operation that does something to a second queue as well, which may not be there."""
     _decide(call, Right(action), Target(key.arn, key.account, key), queue)
-
-
-def _known(call: Call, right: Right, queue: Queue) -> bool:
-    return _question(call, right, queue) in call.site.identities.allowed
 
 
 def _question(call: Call, right: Right, queue: Queue) -> tuple[object, ...] | None:
