@@ -28,6 +28,7 @@ from penstock.aws.xml import refuse
 from penstock.config import Loaded, Settings
 from penstock.core.clock import AnchoredClock
 from penstock.core.identity import root_of
+from penstock.core.keyring import Keyring
 from penstock.core.store import Store, StoreError
 from penstock.credentials import RootCredentials
 from penstock.declared import DeclarationError, declare
@@ -113,12 +114,15 @@ class Server:
         settings = self.settings
         settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         await self.store.open()
+        vault = await vault_of(settings, self.store)
+        keyring = Keyring(vault, settings.kms_keys, settings.kms_keys_disabled)
+        self.store.attach_keys(keyring)
         self._check_time()
         self.store.subscribe(self._messages_due)
         self.store.observe_commits(self.metrics.commit)
         self.store.traffic.since, self.store.traffic.kept_minutes = self.clock.now(), settings.metrics_keep_minutes
         await self._start_journal()
-        self.identities = Identities(self.store, vault_of(settings), dict(_declared_keys(settings)))
+        self.identities = Identities(self.store, vault, dict(_declared_keys(settings)))
         await self.identities.refresh()
         self.refresher = Loop(Refresher(self.identities), self.clock)
         site = Site(
@@ -136,6 +140,7 @@ class Server:
             identities=self.identities,
             declared_accounts={account.id: account.name for account in settings.accounts},
             root_key_changed=lambda access_key, secret: credentials.change(access_key, secret),
+            keyring=keyring,
         )
         await declare(site, settings.queues)
         credentials = await RootCredentials.of(settings, self.identities, self.store, self.clock.now())

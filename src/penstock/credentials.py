@@ -11,6 +11,7 @@ from penstock.config import Settings
 from penstock.core.directory import AccessKey
 from penstock.core.identifiers import new_key
 from penstock.core.store import Store, StoreError
+from penstock.masterkey import PUT_BACK
 
 log = structlog.get_logger("penstock")
 
@@ -69,10 +70,7 @@ async def _kept(account: str, identities: Identities, store: Store, now: int) ->
             access_key = keys[-1].name
             known = identities.get(access_key)
             if known is None:
-                raise StoreError(
-                    "the master key is not the one that the store was written with; put back master.key from the data "
-                    "directory, or name the right one in master_key_file or PENSTOCK_MASTER_KEY"
-                )
+                raise StoreError(f"the master key is not the one that the root key was sealed with; {PUT_BACK}")
             return access_key, known.secret
         earlier = await store.keep(KEPT, b"")
         access_key, secret = json.loads(earlier) if earlier else new_key()

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from penstock.api.call import Call, Site
-from penstock.api.sqs.attributes import check_redrive
+from penstock.api.sqs.attributes import check_key, check_redrive
 from penstock.aws.http import HttpRequest
 from penstock.config import DeclaredQueue
 from penstock.core import attributes
@@ -40,6 +40,7 @@ async def _adjust(site: Site, declared: DeclaredQueue) -> None:
     if queue is None:
         return
     wanted = attributes.checked(declared.attributes, queue.fifo, site.limits)
+    check_key(site, wanted)
     check_journal_tag(declared.tags)
     call = Call(site, HttpRequest("", b"", {}), "declared", principal=root_of(key.account), region=key.region)
     await check_redrive(call, key, queue.fifo, wanted, declared.attributes)

@@ -8,22 +8,67 @@ import base64
 import binascii
 import os
 import secrets
+from collections.abc import Sequence
 from pathlib import Path
 
 from penstock.config import Settings
-from penstock.core.store import StoreError
-from penstock.core.vault import KEY_BYTES, Vault
+from penstock.core.store import Store, StoreError
+from penstock.core.vault import KEY_BYTES, Unopenable, Vault, sealer_of
+
+PUT_BACK = "put back master.key, or name the right one in master_key_file or PENSTOCK_MASTER_KEY"
 
 
-def vault_of(settings: Settings) -> Vault:
+KEPT = "master-key-check"
+"""Under which name a store keeps a text that is sealed: who opens it has the right master key."""
+_KNOWN = b"what was sealed with the master key"
+
+
+async def vault_of(settings: Settings, store: Store) -> Vault:
+    """The vault that the store was written with; a key is made for a store that was written with none. A wrong key is
+    refused here, before anything is taken for damaged because it does not open."""
+    sealed = await store.keep(KEPT, b"")
+    keys = keys_of(settings)
+    if not keys and sealed:
+        raise StoreError(
+            f"there is no {settings.master_key_file}, and the store was written with the master key "
+            f"{sealer_of(sealed).hex()}; {PUT_BACK}"
+        )
+    vault = Vault(keys or [make_key(settings)])
+    if not sealed:
+        await remember(vault, store)
+    elif not opens(vault, sealed):
+        raise StoreError(
+            f"the master key is not the one that the store was written with ({sealer_of(sealed).hex()}); {PUT_BACK}"
+        )
+    return vault
+
+
+def opens(vault: Vault, sealed: bytes) -> bool:
+    try:
+        return vault.open(sealed, KEPT.encode()) == _KNOWN
+    except Unopenable:
+        return False
+
+
+async def remember(vault: Vault, store: Store) -> None:
+    """The store is written with this vault from now on."""
+    await store.put(KEPT, vault.seal(_KNOWN, KEPT.encode()))
+
+
+def keys_of(settings: Settings) -> list[bytes]:
+    """Those there are, the one in force first."""
     if settings.master_key:
-        return Vault([decoded(text) for text in settings.master_key.split()])
+        return [decoded(text) for text in settings.master_key.split()]
+    return read_keys(file_of(settings))
+
+
+def file_of(settings: Settings) -> Path:
     assert settings.master_key_file is not None, "the settings fill it in"
-    return Vault(read_keys(settings.master_key_file) or [make_key(settings.master_key_file)])
+    return settings.master_key_file
 
 
 def read_keys(file: Path) -> list[bytes]:
-    """None if there is no file yet."""
+    """None of them if there is no file."""
     try:
         lines = file.read_text().split()
     except FileNotFoundError:
@@ -37,13 +82,14 @@ def read_keys(file: Path) -> list[bytes]:
     return keys
 
 
-def make_key(file: Path) -> bytes:
+def make_key(settings: Settings, older: Sequence[bytes] = ()) -> bytes:
+    """A new key, which is in force from now on."""
     key = secrets.token_bytes(KEY_BYTES)
-    write_keys(file, [key])
+    write_keys(file_of(settings), [key, *older])
     return key
 
 
-def write_keys(file: Path, keys: list[bytes]) -> None:
+def write_keys(file: Path, keys: Sequence[bytes]) -> None:
     """Readable by its owner alone, and whole or not at all."""
     partial = file.with_name(f"{file.name}.partial")
     partial.unlink(missing_ok=True)

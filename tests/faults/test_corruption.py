@@ -199,13 +199,14 @@ def test_a_flipped_bit_in_the_log_loses_only_what_comes_after(
     server = start()
     client = connect(server)
     create(client, "q")
+    log = server.data / "penstock.db-wal"
+    created = log.stat().st_size
     for number in range(30):
         client.call("SendMessage", "q", MessageBody=f"message {number}")
     server.process.kill()
     server.process.wait()
-    log = server.data / "penstock.db-wal"
     image = bytearray(log.read_bytes())
-    image[int(len(image) * part)] ^= 1 << rng.randrange(8)
+    image[created + int((len(image) - created) * part)] ^= 1 << rng.randrange(8)
     log.write_bytes(image)
     server.start()
     client.close()

@@ -28,6 +28,7 @@ from penstock.aws.http import HttpRequest
 from penstock.aws.signature import Verifier
 from penstock.core.clock import ManualClock
 from penstock.core.identity import Principal, root_of
+from penstock.core.keyring import Keyring
 from penstock.core.store import Store
 from penstock.core.vault import KEY_BYTES, Vault
 from penstock.loops.mover import Mover
@@ -81,8 +82,11 @@ class World:
         self.calls: list[Call] = []
         self.mover = Mover(store)
         settings |= {"addresses": addresses} if addresses else {}
-        self.identities = Identities(store, Vault([b"m" * KEY_BYTES]), KEYS)
+        vault = Vault([b"m" * KEY_BYTES])
+        self.identities = Identities(store, vault, KEYS)
+        settings.setdefault("keyring", Keyring(vault, ["testKeyId", "alias/orders"], ["alias/off"]))
         self.site = Site(store, self.clock, self.room, handle_key=b"k" * 32, identities=self.identities, **settings)
+        store.attach_keys(self.site.keyring)
         services = {name: registry.load(where) for name, where in registry.SERVICES.items()}
         signed_for = frozenset(module.SERVICE.signing_name for module in services.values())
         access = Access(self.identities, Verifier(signed_for, frozenset({REGION, OTHER_REGION})), REGION, ACCOUNT)

@@ -14,6 +14,7 @@ from penstock.core.clock import Clock
 from penstock.core.errors import no_such_queue
 from penstock.core.identity import NOBODY, Principal
 from penstock.core.journal import Archive
+from penstock.core.keyring import Keyring
 from penstock.core.limits import Limits
 from penstock.core.queue import Queue, QueueKey
 from penstock.core.store import Store
@@ -28,6 +29,7 @@ class Site:
     room: WaitingRoom
     handle_key: bytes
     identities: Identities
+    keyring: Keyring
     limits: Limits = field(default_factory=Limits)
     addresses: Addresses = field(default_factory=Addresses)
     move_started: Callable[[], None] = lambda: None
@@ -78,6 +80,16 @@ class Call(msgspec.Struct):
         if self.found is None:
             raise no_such_queue()
         return self.found
+
+    async def readable_queue(self) -> Queue:
+        """The queue that the request names, if its messages may be written and read: its key of KMS must be usable."""
+        queue = await self.queue()
+        self.check_readable(queue)
+        return queue
+
+    def check_readable(self, queue: Queue) -> None:
+        if queue.kms_key:
+            self.site.keyring.check(queue.kms_key)
 
     def url_of(self, queue: Queue) -> str:
         return f"{self.site.addresses.base_url(self.http)}/{queue.key.account}/{queue.key.name}"

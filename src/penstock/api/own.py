@@ -29,6 +29,7 @@ async def admin_peek_messages(
 async def _peeked(
     call: Call, queue: Queue, request: penstock.PeekMessagesRequest | penstock.AdminPeekMessagesRequest
 ) -> penstock.PeekMessagesResult:
+    call.check_readable(queue)
     limit = 10 if request.MaxNumberOfMessages is None else request.MaxNumberOfMessages
     if not 1 <= limit <= MOST_PEEKED:
         raise invalid_value(limit, "MaxNumberOfMessages", f"Must be between 1 and {MOST_PEEKED}, if provided.")

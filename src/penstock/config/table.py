@@ -107,6 +107,12 @@ class Settings:
         "The key itself, in base64, instead of a file; older ones may follow, with spaces between.",
         secret=True,
     )
+    kms_keys: tuple[str, ...] = setting(
+        "", values.key_names, WHO, "Keys that queues may name as KmsMasterKeyId, with commas between."
+    )
+    kms_keys_disabled: tuple[str, ...] = setting(
+        "", values.key_names, WHO, "Those of them that encrypt and decrypt nothing for now, with commas between."
+    )
     metrics_from: tuple[Network, ...] = setting(
         "127.0.0.0/8,::1/128", values.networks, WHO, "Networks that may read /metrics, with commas between."
     )

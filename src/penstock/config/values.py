@@ -18,6 +18,7 @@ Network = IPv4Network | IPv6Network
 _ACCOUNT = re.compile(r"[0-9]{12}")
 _ACCESS_KEY = re.compile(r"[A-Za-z0-9_]{16,128}")
 _REGION = re.compile(r"[a-z0-9-]{1,63}")
+_KEY_NAME = re.compile(r"(alias/)?[A-Za-z0-9/_-]{1,250}")
 _HOST_PORT = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]|(?P<name>[^\[\]:\s/]+)):(?P<port>[0-9]{1,5})")
 
 
@@ -111,6 +112,13 @@ def master_keys(text: str) -> str:
         if size != 32:
             raise ValueError("give 32 bytes in base64, as `openssl rand -base64 32` prints them")
     return text
+
+
+def key_names(text: str) -> tuple[str, ...]:
+    names = tuple(listed(text))
+    if not all(_KEY_NAME.fullmatch(name) for name in names):
+        raise ValueError("give names such as alias/orders, with commas between")
+    return names
 
 
 def optional(parse: Parser) -> Parser:

@@ -10,10 +10,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 from penstock.core.journal import LEVELS, TAG
+from penstock.core.keyring import MANAGED
 from penstock.core.policy import Policy, PolicyError, Use, read_policy
 
 EARLIER_SCOPE = "EarlierDeduplicationScope"
 """Kept with the attributes, but not one of them: which deduplication scope is still in force, and until when."""
+
+DAY_SECONDS = 86_400
 
 
 UNREADABLE = read_policy(
@@ -108,6 +111,21 @@ class Queue:
     @cached_property
     def maximum_message_size(self) -> int:
         return int(self.attributes.get("MaximumMessageSize", 1_048_576))
+
+    @cached_property
+    def kms_key(self) -> str:
+        """The key that the queue names; empty if it names none."""
+        return self.attributes.get("KmsMasterKeyId", "")
+
+    @cached_property
+    def encrypted_by(self) -> str:
+        """The key under which new messages are stored; empty is in clear."""
+        return self.kms_key or (MANAGED if self.attributes.get("SqsManagedSseEnabled") != "false" else "")
+
+    @cached_property
+    def data_key_seconds(self) -> int:
+        """For how long a data key of the queue's key may be used before there must be another."""
+        return int(self.attributes.get("KmsDataKeyReusePeriodSeconds", 300)) if self.kms_key else DAY_SECONDS
 
     @cached_property
     def journal(self) -> int | None:

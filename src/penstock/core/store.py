@@ -31,6 +31,9 @@ The rules every store follows:
   committed, with a journal or without one.
 * **Deduplication** (FIFO): within five minutes of the first accepted send, another with the same id (in the queue,
   or in the group if the queue says so) stores nothing. It outlives the message, but not a purge.
+* **Encryption**: with keys attached, a message is stored encrypted as its queue says at that moment, with a data key of
+  that queue; a store that does not claim `encrypts` MAY ignore it. A change that needs a key which refuses raises
+  KeyRefused. A message is never given up because a key cannot be used.
 * **Purge** forgets messages in every state, deduplication ids, and receive attempts.
 """
 
@@ -44,6 +47,7 @@ import msgspec
 
 from penstock.core.directory import Record, RecordKey
 from penstock.core.journal import Batch, Event, Journal
+from penstock.core.keyring import Keyring
 from penstock.core.message import Message, NewMessage, Sent
 from penstock.core.move import MoveTask
 from penstock.core.queue import Counts, Queue, QueueKey
@@ -64,6 +68,8 @@ class Capabilities:
     """`backup` writes a file from which a store can be opened."""
     journal: bool = False
     """Every change makes its events (`core.outbox`), and commits them with itself."""
+    encrypts: bool = False
+    """What a message says lies nowhere in clear, if its queue is to be encrypted (`Queue.encrypted_by`)."""
 
 
 class Outcome(Enum):
@@ -150,6 +156,16 @@ class Store(Protocol):
     async def change_records(self, version: int, saved: Sequence[Record], removed: Sequence[RecordKey]) -> int:
         """Save some and remove others, and return the new version. MUST raise RecordsChanged, and change nothing,
         unless `version` is the one there is: what the caller decided by may not hold any more."""
+
+    # Encryption. A store that keeps nothing MAY ignore both.
+
+    def attach_keys(self, keyring: Keyring) -> None:
+        """Encrypt from now on. Called at most once, when the store is open and before any change of messages. MUST
+        raise StoreError if it has data keys that no master key there is can open."""
+
+    async def reseal(self) -> int:
+        """Seal every data key anew, with what seals now: how many there were. Older states of them MUST NOT stay in the
+        store's files once it is closed."""
 
     # The journal. Only if `capabilities.journal`.
 

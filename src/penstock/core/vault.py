@@ -11,6 +11,8 @@ from hashlib import sha256
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 KEY_BYTES = 32
 NONCE_BYTES = 12
@@ -25,6 +27,7 @@ class Vault:
     """The first of `keys` seals; any of them opens."""
 
     def __init__(self, keys: Sequence[bytes]) -> None:
+        self._keys = tuple(keys)
         self._ciphers = {name_of(key): AESGCM(key) for key in keys}
         self.name = name_of(keys[0])
 
@@ -41,6 +44,19 @@ class Vault:
             return cipher.decrypt(nonce, sealed[NAME_BYTES + NONCE_BYTES :], about)
         except (InvalidTag, ValueError):
             raise Unopenable("it is not what was sealed") from None
+
+    def has(self, name: bytes) -> bool:
+        """Whether what the key of this name sealed can be opened."""
+        return name in self._ciphers
+
+    def derived(self, label: str) -> "Vault":
+        """A vault whose keys follow from these and from the label (HKDF), and tell nothing of these or of others."""
+        return Vault([HKDF(SHA256(), KEY_BYTES, None, label.encode()).derive(key) for key in self._keys])
+
+
+def sealer_of(sealed: bytes) -> bytes:
+    """The name of the key that sealed it."""
+    return sealed[:NAME_BYTES]
 
 
 def name_of(key: bytes) -> bytes:

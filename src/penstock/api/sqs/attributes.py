@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from penstock.api.call import Call
+from penstock.api.call import Call, Site
 from penstock.aws import sqs
 from penstock.core import attributes
 from penstock.core.errors import invalid_value
@@ -26,6 +26,7 @@ async def get_queue_attributes(call: Call, request: sqs.GetQueueAttributesReques
 async def set_queue_attributes(call: Call, request: sqs.SetQueueAttributesRequest) -> None:
     queue = await call.queue()
     change = attributes.checked(request.Attributes, queue.fifo, call.site.limits)
+    check_key(call.site, change)
     await check_redrive(call, queue.key, queue.fifo, change, request.Attributes)
     changed = attributes.merged(queue.attributes, change)
     await alter(call, queue, attributes.lagging(queue, changed, call.now()))
@@ -33,6 +34,12 @@ async def set_queue_attributes(call: Call, request: sqs.SetQueueAttributesReques
 
 async def alter(call: Call, queue: Queue, changed: dict[str, str]) -> None:
     await call.site.store.alter_queue(queue.id, changed, queue.tags, call.now(), by=call.principal.arn)
+
+
+def check_key(site: Site, change: Mapping[str, str]) -> None:
+    """Whether the key of KMS that is to encrypt messages can do so."""
+    if change.get("KmsMasterKeyId"):
+        site.keyring.check(change["KmsMasterKeyId"])
 
 
 async def check_redrive(

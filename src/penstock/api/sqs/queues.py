@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from penstock.api.account_census import quota_of
 from penstock.api.call import Call
-from penstock.api.sqs.attributes import check_redrive
+from penstock.api.sqs.attributes import check_key, check_redrive
 from penstock.api.sqs.tags import check_tags
 from penstock.aws import sqs
 from penstock.core import attributes
@@ -22,6 +22,7 @@ async def create_queue(call: Call, request: sqs.CreateQueueRequest) -> sqs.Creat
     wanted = attributes.checked(given, fifo, limits)
     tags = check_tags(request.tags or {}, limits)
     key = QueueKey(call.region, call.principal.account, request.QueueName)
+    check_key(call.site, wanted)
     await check_redrive(call, key, fifo, wanted, given)
     queue = await call.site.store.find_queue(key)
     if queue is None:

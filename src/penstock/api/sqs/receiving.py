@@ -20,7 +20,7 @@ TOO_MANY = (
 
 
 async def receive_message(call: Call, request: sqs.ReceiveMessageRequest) -> sqs.ReceiveMessageResult:
-    queue = await call.queue()
+    queue = await call.readable_queue()
     _check(call, queue, request)
     wait = queue.wait_seconds if request.WaitTimeSeconds is None else request.WaitTimeSeconds
     begun = call.now()

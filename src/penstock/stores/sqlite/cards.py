@@ -6,7 +6,12 @@ is too large to be written again at every step of the message lies apart, in the
 
 from typing import NamedTuple
 
+import msgspec
+
 from penstock.core.message import Message
+from penstock.core.vault import Unopenable
+from penstock.stores.sqlite.catalogue import Entry
+from penstock.stores.sqlite.data_keys import MARK, DataKeys
 from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.packing import checksum, packed, unpacked
 
@@ -46,11 +51,12 @@ class Damaged(Exception):
 class Cards:
     """The rows of messages, and what is in them."""
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
+    def __init__(self, db: Database, keys: DataKeys) -> None:
+        self._db, self._keys = db, keys
 
     def message(self, card: Card) -> Message:
-        """What the card says: receive counts and claims are the business of whoever hands it out."""
+        """What the card says: receive counts and claims are the business of whoever hands it out. Raises KeyRefused if
+        it is encrypted and must not be read now."""
         content = card.content
         if content is None:
             content = self._db.execute("SELECT content FROM bulk WHERE number=?", (card.number,)).get
@@ -62,14 +68,19 @@ class Cards:
             intact = False
         if not intact:
             raise Damaged(f"message {card.message_id} fails its checksum")
-        message = unpacked(content)
+        try:
+            message = unpacked(self._keys.decrypted(card.id, content) if content.startswith(MARK) else content)
+        except (Unopenable, msgspec.DecodeError) as reason:
+            raise Damaged(f"message {card.message_id} cannot be read: {reason}") from None
         message.id = card.id.decode()
         return message
 
-    def rewrite(self, number: int, message: Message) -> None:
-        """The message goes on as another."""
+    def rewrite(self, number: int, message: Message, target: Entry, now: int) -> None:
+        """The message goes on as another, in this queue."""
         self.drop_bulk(number)
         identity, content = message.id.encode(), packed(message)
+        if key := self._keys.key_for(target, now):
+            content = key.encrypted(identity, content)
         self._db.execute(
             "UPDATE message SET id=?, checksum=?, content=? WHERE number=?",
             (identity, checksum(identity, content), self.carried(number, content), number),

@@ -23,6 +23,7 @@ from typing import IO, Any, ParamSpec, TypeVar
 import apsw
 
 from penstock.core.errors import QueueGone, Unavailable
+from penstock.core.keyring import KeyRefused
 from penstock.core.outbox import Outbox
 from penstock.core.store import RecordsChanged, StoreError, TooManyInFlight
 from penstock.stores.sqlite.packing import checksum, readable_id, repacked
@@ -36,8 +37,8 @@ SHARE_AT_MOST = 512
 """Changes in one commit, about."""
 ROOM_BYTES = 4 * 1024 * 1024
 FULL = "The disk is full."
-REFUSALS = (QueueGone, RecordsChanged, TooManyInFlight)
-"""What a change may raise before it has written anything."""
+REFUSALS = (KeyRefused, QueueGone, RecordsChanged, TooManyInFlight)
+"""What a change may raise when what it has written, if anything, is complete in itself."""
 FATAL = (apsw.IOError, apsw.CorruptError, apsw.NotADBError, apsw.CantOpenError, apsw.ReadOnlyError)
 
 
@@ -58,7 +59,7 @@ class Database:
         self._before_commit, self._after_commit = before_commit, after_commit
         self._after_rollback, self._on_fatal = after_rollback, on_fatal
         self._waiting: list[asyncio.Future[None]] = []
-        self._in_transaction = False
+        self._in_transaction = self._refused_midway = False
         self.alone = False
         self._lock: IO[bytes] | None = None
         self.disk_full, self._room, self._reserve = False, False, Reserve(path)
@@ -105,6 +106,7 @@ class Database:
             before, event = total(), outbox.seq
             result = change(*args, **kwargs)
         except REFUSALS:
+            self._refused_midway |= total() != before
             raise
         except apsw.FullError as error:
             self._roll_back(error)
@@ -133,7 +135,7 @@ class Database:
         self._loop = asyncio.get_running_loop()
         self.execute("BEGIN IMMEDIATE")
         self._in_transaction = True
-        self._joined = 1
+        self._joined, self._refused_midway = 1, False
         self._loop.call_soon(self._commit_when_all_are_in)
 
     def _commit_when_all_are_in(self) -> None:
@@ -151,7 +153,7 @@ class Database:
             return
         started = perf_counter()
         try:
-            if self._waiting:
+            if self._waiting or self._refused_midway:
                 self._before_commit()
             self.execute("COMMIT")
         except apsw.FullError as error:

@@ -12,6 +12,7 @@ from penstock.core.outbox import Outbox
 from penstock.core.queue import QueueKey
 from penstock.stores.sqlite.cards import Card, Cards, Damaged
 from penstock.stores.sqlite.catalogue import DELAYED, READY, Catalogue, Entry
+from penstock.stores.sqlite.data_keys import DataKeys
 from penstock.stores.sqlite.shelves import Shelves
 
 log = structlog.get_logger("penstock")
@@ -19,16 +20,17 @@ log = structlog.get_logger("penstock")
 
 class DeadLetters:
     def __init__(
-        self, catalogue: Catalogue, shelves: Shelves, cards: Cards, outbox: Outbox, number: Callable[[], int]
-    ) -> None:
+        self, catalogue: Catalogue, shelves: Shelves, cards: Cards, keys: DataKeys, outbox: Outbox,
+        number: Callable[[], int],
+    ) -> None:  # fmt: skip
         self._catalogue, self._shelves, self._cards, self._outbox = catalogue, shelves, cards, outbox
-        self._number = number
+        self._keys, self._number = keys, number
 
     def target_of(self, entry: Entry) -> Entry | None:
         """The dead-letter queue, if there is one to use."""
         redrive = entry.queue.redrive
         target = self.queue_of(redrive.target_arn) if redrive else None
-        return target if target and target.fifo == entry.fifo else None
+        return target if target and target.fifo == entry.fifo and self._keys.usable(target) else None
 
     def queue_of(self, arn: str) -> Entry | None:
         key = QueueKey.from_arn(arn)
@@ -45,7 +47,7 @@ class DeadLetters:
             buried = buried._replace(enqueued=now, place=message.sequence)
         else:
             message.sequence = None
-        self._cards.rewrite(card.number, message)
+        self._cards.rewrite(card.number, message, target, now)
         self._shelves.transfer(entry, card, target, buried, message.group, now)
         self._outbox.dead_lettered(entry.queue, target.queue, message.id, card.receives, card.enqueued, now)
 
@@ -62,7 +64,7 @@ class DeadLetters:
         fresh = card._replace(
             enqueued=now, state=DELAYED if due else READY, place=place, due=due, receives=0, first_received=None
         )
-        self._cards.rewrite(card.number, message)
+        self._cards.rewrite(card.number, message, target, now)
         self._shelves.transfer(entry, card, target, fresh, message.group, now)
         self._outbox.moved(entry.queue, target.queue, old_id, message.id, task_id, now)
 

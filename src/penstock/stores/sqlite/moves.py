@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
+from penstock.core.keyring import KeyRefused
 from penstock.core.move import MoveStatus, MoveTask
 from penstock.stores.sqlite.cards import Card
 from penstock.stores.sqlite.catalogue import Entry
@@ -69,10 +70,14 @@ class Moves:
         moved = task.moved
         waiting = list(islice(self._lines.ready(source), limit + 1))
         for card in waiting[:limit]:
-            target, failure = self._target(task, card)
+            try:
+                target, failure = self._target(task, card)
+                if target is not None:
+                    self._dead_letters.revive(source, card, target, task.id, now)
+            except KeyRefused as refusal:
+                target, failure = None, refusal.shape
             if target is None:
                 return replace(task, moved=moved, status=MoveStatus.FAILED, failure=failure)
-            self._dead_letters.revive(source, card, target, task.id, now)
             moved += 1
         done = len(waiting) <= limit
         return replace(task, moved=moved, status=MoveStatus.COMPLETED if done else MoveStatus.RUNNING)

@@ -12,6 +12,7 @@ from penstock.core.outbox import Outbox
 from penstock.core.store import DEDUPLICATION_MS
 from penstock.stores.sqlite.cards import CARRIED_BYTES, Cards
 from penstock.stores.sqlite.catalogue import DELAYED, READY, Catalogue, Entry
+from penstock.stores.sqlite.data_keys import DataKey, DataKeys
 from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.packing import checksum, pack
 from penstock.stores.sqlite.shelves import Shelves, Spot
@@ -27,14 +28,15 @@ def _insert(messages: int) -> str:
 
 class Sending:
     def __init__(
-        self, db: Database, catalogue: Catalogue, shelves: Shelves, cards: Cards, outbox: Outbox,
+        self, db: Database, catalogue: Catalogue, shelves: Shelves, cards: Cards, keys: DataKeys, outbox: Outbox,
         number: Callable[[], int],
     ) -> None:  # fmt: skip
-        self._db, self._catalogue, self._shelves, self._cards = db, catalogue, shelves, cards
+        self._db, self._catalogue, self._shelves, self._cards, self._keys = db, catalogue, shelves, cards, keys
         self._outbox, self._number = outbox, number
 
     def send(self, queue_id: int, messages: Sequence[NewMessage], now: int, by: str) -> list[Sent]:
         entry, shelves, outbox = self._catalogue.live(queue_id), self._shelves, self._outbox
+        key = self._keys.key_for(entry, now)
         shelves.catch_up(now)
         sent: list[Sent] = []
         values: list[Any] = []
@@ -50,7 +52,7 @@ class Sending:
             if delay is None:
                 delay = entry.queue.delay_seconds
             spot = self._spot(entry, message.group, now + delay * 1000 if delay else None, now)
-            values += self._row(entry, message, number, sequence, spot, now)
+            values += self._row(entry, message, number, sequence, spot, key, now)
             arrived.setdefault(spot, []).append(message.size)
             if outbox.on:
                 outbox.sent(entry.queue, message, delay * 1000, now, by)
@@ -65,14 +67,17 @@ class Sending:
         return DELAYED if due else READY, self._shelves.groups.enter(entry, group, now) if group else 0, due
 
     def _row(
-        self, entry: Entry, message: NewMessage, number: int, sequence: int | None, spot: Spot, now: int
-    ) -> tuple[Any, ...]:
+        self, entry: Entry, message: NewMessage, number: int, sequence: int | None, spot: Spot, key: DataKey | None,
+        now: int,
+    ) -> tuple[Any, ...]:  # fmt: skip
         state, group, due = spot
         identity = message.id.encode()
         content = pack(
             (message.body, message.sender, now, message.attributes, message.trace, message.group,
              message.deduplication_id, sequence, None)
         )  # fmt: skip
+        if key:
+            content = key.encrypted(identity, content)
         check = checksum(identity, content)
         carried = content if len(content) <= CARRIED_BYTES else self._cards.carried(number, content)
         place = sequence or (None if due else now)

@@ -11,6 +11,7 @@ import structlog
 from penstock.core.directory import Record, RecordKey
 from penstock.core.errors import QueueGone
 from penstock.core.journal import Batch, Event, Journal
+from penstock.core.keyring import Keyring
 from penstock.core.message import Message, NewMessage, Sent
 from penstock.core.move import MoveTask
 from penstock.core.outbox import Outbox
@@ -20,6 +21,7 @@ from penstock.core.traffic import Traffic
 from penstock.stores.sqlite.cards import Cards
 from penstock.stores.sqlite.catalogue import DELAYED, IN_FLIGHT, READY, Catalogue
 from penstock.stores.sqlite.claims import Claims
+from penstock.stores.sqlite.data_keys import DataKeys
 from penstock.stores.sqlite.database import FULL, Database, copy
 from penstock.stores.sqlite.dead_letters import DeadLetters
 from penstock.stores.sqlite.delivery import Delivery
@@ -48,17 +50,18 @@ def _stop(error: BaseException) -> None:
 
 
 class SqliteStore:
-    capabilities = Capabilities(durable=True, backup=True, journal=True)
+    capabilities = Capabilities(durable=True, backup=True, journal=True, encrypts=True)
 
     def __init__(self, path: Path, on_fatal: Callable[[BaseException], None] = _stop) -> None:
         self.path = path
         outbox = self._outbox = Outbox()
         self.database = db = Database(path, outbox, self._before_commit, self._after_commit, self._load_again, on_fatal)
         self._catalogue = catalogue = Catalogue(db)
-        self._outgoing, self._keepsakes, cards = Outgoing(db, outbox), Keepsakes(db), Cards(db)
+        self._outgoing, self._keepsakes, self._keys = Outgoing(db, outbox), Keepsakes(db), DataKeys(db)
+        cards, keys = Cards(db, self._keys), self._keys
         self._shelves = shelves = Shelves(db, catalogue, Groups(db), outbox, self._notify)
-        dead_letters = DeadLetters(catalogue, shelves, cards, outbox, self._next_number)
-        self._sending = Sending(db, catalogue, shelves, cards, outbox, self._next_number)
+        dead_letters = DeadLetters(catalogue, shelves, cards, keys, outbox, self._next_number)
+        self._sending = Sending(db, catalogue, shelves, cards, keys, outbox, self._next_number)
         self._delivery = Delivery(db, catalogue, shelves, cards, dead_letters, outbox)
         self._claims = Claims(db, catalogue, shelves, outbox)
         self._moves = Moves(db, shelves, dead_letters)
@@ -108,6 +111,14 @@ class SqliteStore:
 
     async def change_records(self, version: int, saved: Sequence[Record], removed: Sequence[RecordKey]) -> int:
         return await self.database.write(self._keepsakes.change, version, saved, removed)
+
+    # Encryption
+
+    def attach_keys(self, keyring: Keyring) -> None:
+        self._keys.attach(keyring)
+
+    async def reseal(self) -> int:
+        return await self.database.write(self._keys.reseal)
 
     # The journal
 
@@ -206,6 +217,7 @@ class SqliteStore:
         self._shelves.expire(entry, now)
         self._outbox.queue_deleted(entry.queue, entry.held, now, by)
         self._catalogue.delete(queue_id, now)
+        self._keys.left(queue_id)
 
     async def deleted_at(self, key: QueueKey) -> int | None:
         found: int | None = self.database.execute(
@@ -221,6 +233,7 @@ class SqliteStore:
         self._shelves.expire(entry, now)
         self._outbox.purged(entry.queue, entry.held, now, by)
         self._catalogue.purge(queue_id, now)
+        self._keys.left(queue_id)
 
     async def purged_at(self, queue_id: int) -> int | None:
         return self._catalogue.live(queue_id).purged
@@ -314,6 +327,7 @@ class SqliteStore:
     def _load_again(self) -> None:
         self._outgoing.forget()
         self.traffic.rolled_back()
+        self._keys.forget()
         self._catalogue.load_again()
         self._upkeep.load()
         self._load_clocks()
