@@ -53,10 +53,19 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
 
 
-def test_a_backup_of_a_running_server_can_be_restored_elsewhere(backup: Path, penstock: Run, tmp_path: Path) -> None:
-    done = penstock("restore", backup, "--data", tmp_path / "elsewhere" / "data")
+def test_a_backup_of_a_running_server_can_be_restored_elsewhere_with_its_master_key(
+    backup: Path, folder: Path, penstock: Run, tmp_path: Path
+) -> None:
+    data = tmp_path / "elsewhere" / "data"
+    done = penstock("restore", backup, "--data", data)
     assert (done.returncode, done.stderr) == (0, "")
     assert f"{backup.stat().st_size:,} bytes" in done.stdout
+    name, _, _ = penstock("master-key", "list").stdout.partition(" ")
+    assert f"It opens with the master key {name}" in done.stdout
+    refused = penstock("serve", "--data", data, "--listen", "127.0.0.1:0")
+    assert refused.returncode == 1
+    assert f"was written with the master key {name}" in refused.stderr
+    shutil.copy(folder / "data" / "master.key", data)
     server = Server(tmp_path / "elsewhere")
     server.start()
     assert bodies(server) == ["precious"]

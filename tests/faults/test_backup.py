@@ -5,6 +5,7 @@ not, and what came later never happened. Then everything must hold of it, with t
 """
 
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -70,6 +71,7 @@ def test_a_backup_under_load_holds_all_that_was_acknowledged_before_it(
     elsewhere.mkdir()
     penstock(elsewhere, "restore", str(folder / "copy.db"))
     assert faults_of(elsewhere / "data" / "penstock.db", elsewhere) == []
+    shutil.copy(server.data / "master.key", elsewhere / "data")
     restored = start(elsewhere)
     with closing(Workload(restored, folder / "drained", "")) as work:
         work.count()

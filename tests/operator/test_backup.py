@@ -1,6 +1,7 @@
 """A backup is taken while messages keep coming, and what was acknowledged before it is in it, without a gap."""
 
 import json
+import shutil
 import threading
 from pathlib import Path
 
@@ -34,6 +35,7 @@ def test_a_backup_while_messages_keep_coming_has_everything_up_to_a_moment(start
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     assert run(elsewhere, "restore", tmp_path / "copy.db").returncode == 0
+    shutil.copy(tmp_path / "data" / "master.key", elsewhere / "data")
     restored = Server(elsewhere)
     restored.start()
     pages = restored.client("penstock").get_paginator("peek_messages").paginate(QueueUrl="busy")

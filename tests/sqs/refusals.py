@@ -25,6 +25,8 @@ _MODELED = {
     "ResourceNotFoundException": ("ResourceNotFoundException", 404),
     "InvalidAddress": ("InvalidAddress", 404),
     "InvalidSecurity": ("InvalidSecurity", 403),
+    "KmsDisabled": ("KMS.DisabledException", 400),
+    "KmsNotFound": ("KMS.NotFoundException", 400),
 }
 _GENERIC = {
     "InvalidParameterValue": ("InvalidParameterValueException", 400),

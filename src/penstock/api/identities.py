@@ -13,8 +13,10 @@ An operation that changes something looks and changes while it holds `changing`,
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from penstock.api.grants import Standing, grants_of
 from penstock.core.directory import AccessKey, Directory, Entity, User, read, written
@@ -100,6 +102,16 @@ class Identities:
 
     def sealed(self, access_key: str, secret: str) -> bytes:
         return self._vault.seal(secret.encode(), access_key.encode())
+
+    async def reseal(self) -> int:
+        """Seal every secret key anew, with what seals now: how many there were."""
+        async with self.changing() as directory:
+            opened = []
+            for key in directory.keys.values():
+                with suppress(Unopenable):  # it has been of no use before, and is of none now
+                    opened.append((key, self._vault.open(key.secret, key.name.encode()).decode()))
+            await self.save(*(replace(key, secret=self.sealed(key.name, secret)) for key, secret in opened))
+            return len(opened)
 
     def _opened(self, key: AccessKey) -> Key | None:
         principal = self._owner_of(key) if key.active else None

@@ -30,6 +30,9 @@ COMMANDS = {
     "journal": Command("penstock.cli.journal:build", "Look at the journal of every change, and check it."),
     "backup": Command("penstock.cli.backup:build", "Copy the embedded store to a file, also while the server runs."),
     "restore": Command("penstock.cli.restore:build", "Put a backup in the place of the embedded store."),
+    "master-key": Command(
+        "penstock.cli.master_key:build", "Show the master keys, or put a new one in place of the one in force."
+    ),
     "bench": Command(
         "penstock.cli.bench:build", "Measure an SQS endpoint, ours or another, and check what it answers."
     ),

@@ -15,8 +15,9 @@ PLACE = ("data", "store")
 def build(parser: Parser) -> None:
     parser.usage = f"{parser.prog} FILE [options]"
     parser.description = (
-        "Copy the embedded store to a new file, also while the server runs. The copy holds every message and key:\n"
-        "keep it as safe as the original. `penstock restore FILE` puts it back."
+        "Copy the embedded store to a new file, also while the server runs. Secrets in it, and messages of encrypted\n"
+        "queues, can be read with the master key alone, which is not in it: keep both, apart from each other.\n"
+        "`penstock restore FILE` puts it back."
     )
     parser.examples += [
         "penstock backup before-upgrade.db",

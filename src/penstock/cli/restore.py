@@ -15,6 +15,7 @@ from pathlib import Path
 import apsw
 
 from penstock.cli.backup import PLACE, embedded, size
+from penstock.cli.master_key import written_with
 from penstock.cli.options import add_settings, loaded
 from penstock.cli.parser import CommandError, Parser
 from penstock.core.store import StoreError
@@ -50,6 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
     except (StoreError, OSError) as error:
         raise CommandError(str(error)) from None
     print(f"Restored {target} from {source}: {size(target)}.")
+    if writer := written_with(target):
+        print(f"It opens with the master key {writer}: `penstock master-key list` shows those that are here.")
     return 0
 
 
