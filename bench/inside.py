@@ -27,8 +27,11 @@ ACTIONS = ("SendMessage", "ReceiveMessage", "DeleteMessage")
 
 
 @asynccontextmanager
-async def running(folder: Path, environ: Mapping[str, str], synchronous: str) -> AsyncIterator[Server]:
-    """As a user would start it, with the settings of `environ`; `synchronous` is what SQLite is told."""
+async def running(
+    folder: Path, environ: Mapping[str, str], synchronous: str, attributes: Mapping[str, str] | None = None
+) -> AsyncIterator[Server]:
+    """As a user would start it, with the settings of `environ`; `synchronous` is what SQLite is told, `attributes` are
+    those of the queue."""
     ours = {
         "PENSTOCK_LISTEN": "127.0.0.1:0",
         "PENSTOCK_DATA": str(folder),
@@ -42,7 +45,7 @@ async def running(folder: Path, environ: Mapping[str, str], synchronous: str) ->
         await server.start()
     try:
         key = QueueKey(settings.region, settings.root_account, QUEUE)
-        await server.store.create_queue(key, {}, {}, server.clock.now())
+        await server.store.create_queue(key, dict(attributes or {}), {}, server.clock.now())
         database: Database = server.store.database  # type: ignore[attr-defined]
         database.commit()  # what a background loop may have begun
         database.execute(f"PRAGMA synchronous={synchronous}")
@@ -82,6 +85,7 @@ class Load:
     batch: int = 1
     only_send: bool = False
     key: tuple[str, str] = (Target.access_key, Target.secret_key)
+    body: bytes = BODY
 
     async def run(self) -> None:
         settings = self.server.settings
@@ -91,10 +95,10 @@ class Load:
         url = f"{target.endpoint}/{settings.root_account}/{QUEUE}"
         sent, gone, several = wire.send(url), wire.delete(url), ""
         receive = wire.plain("ReceiveMessage", {"QueueUrl": url, "MaxNumberOfMessages": self.batch})
-        body = BODY
+        body = self.body
         if self.batch > 1:
             sent, gone, several = wire.send_batch(url), wire.delete_batch(url), "Batch"
-            body = wire.send_entries([BODY] * self.batch)
+            body = wire.send_entries([body] * self.batch)
         self.send = Template(signer, wire.headers(f"SendMessage{several}"), sent.before, sent.after).request(body)
         self.receive = Template(signer, wire.headers("ReceiveMessage"), receive).constant()
         self.delete = Template(signer, wire.headers(f"DeleteMessage{several}"), gone.before, gone.after)

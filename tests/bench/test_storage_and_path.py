@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from encryption import INSIDE, SOCKETS
 from inside import ACTIONS
 from layouts import Apart, Flips, Layout, VisibleAt
 from path import MEANINGS, MIX, ROW
@@ -70,7 +71,16 @@ def test_deciding_who_may_is_measured_beside_letting_everyone_through() -> None:
     assert all(float(ratio) > 0 for ratio in ratios)
 
 
-@pytest.mark.parametrize("script", ["storage.py", "path.py", "authorise.py"])
+def test_encryption_is_measured_with_and_without_inside_and_over_sockets(tmp_path: Path) -> None:
+    printed = done("encryption.py", "--quick", "--json", str(tmp_path / "out.json"))
+    rows = msgspec.json.decode((tmp_path / "out.json").read_bytes())["rows"]
+    assert [row["case"] for row in rows] == [*INSIDE, *SOCKETS]
+    for row in rows:
+        assert row["encrypted"] > 0 < row["clear"]
+        assert any(row["case"] in line and f"{row['ratio']:.2f}" in line for line in printed.splitlines())
+
+
+@pytest.mark.parametrize("script", ["storage.py", "path.py", "authorise.py", "encryption.py"])
 def test_the_help_has_examples(script: str) -> None:
     assert f"python bench/{script} --quick" in done(script, "--help")
 

@@ -34,6 +34,8 @@ class Options:
     groups: int = 100
     patience_seconds: float = float("inf")
     """How long one step, such as storing a backlog, may take besides what is measured."""
+    attributes: tuple[tuple[str, str], ...] = ()
+    """Of its queues, besides those that the measurement needs."""
 
 
 class Session:
@@ -52,7 +54,8 @@ class Session:
 
     def queue(self, *, fifo: bool = False) -> Queue:
         name = f"bench-{self.run}-{len(self.urls)}{'.fifo' if fifo else ''}"
-        attributes = {"VisibilityTimeout": str(VISIBILITY_SECONDS)} | ({"FifoQueue": "true"} if fifo else {})
+        attributes = dict(self.options.attributes) | {"VisibilityTimeout": str(VISIBILITY_SECONDS)}
+        attributes |= {"FifoQueue": "true"} if fifo else {}
         url = self.client.wire.queue_url(self.client.call("CreateQueue", QueueName=name, Attributes=attributes))
         self.urls.append(url)
         return Queue(self.client, url)
