@@ -5,12 +5,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from penstock.core.keyring import Keyring
 from penstock.core.store import Store
-from penstock.core.vault import KEY_BYTES, Vault
 from penstock.stores.memory import MemoryStore
-
-KEYRING = Keyring(Vault([b"c" * KEY_BYTES]), ["alias/orders"])
 
 
 def _memory(folder: Path) -> Store:
@@ -18,14 +14,9 @@ def _memory(folder: Path) -> Store:
 
 
 def _sqlite(folder: Path) -> Store:
-    from penstock.stores.sqlite import SqliteStore
+    from .encrypted import EncryptedStore
 
-    class Encrypted(SqliteStore):
-        async def open(self) -> None:
-            await super().open()
-            self.attach_keys(KEYRING)
-
-    return Encrypted(folder / "penstock.db")
+    return EncryptedStore(folder / "penstock.db")
 
 
 STORES: dict[str, Callable[[Path], Store]] = {"memory": _memory}

@@ -42,6 +42,12 @@ CHECKS = {
     "a message's group is not there": """
         SELECT number FROM message WHERE grp != 0 AND shelf NOT IN (SELECT shelf FROM litter)
             AND grp NOT IN (SELECT id FROM message_group)""",
+    "an encrypted content has no data key of its queue": """
+        SELECT message.number FROM message JOIN queue USING (shelf) LEFT JOIN bulk ON bulk.number = message.number
+        WHERE hex(substr(coalesce(message.content, bulk.content), 1, 1)) = 'C1'
+            AND hex(substr(coalesce(message.content, bulk.content), 2, 6)) NOT IN
+                (SELECT printf('%012X', data_key.number) FROM data_key WHERE data_key.queue = queue.id)""",
+    "a data key is nobody's": "SELECT number FROM data_key WHERE queue NOT IN (SELECT id FROM queue)",
     "a number was given that is not set aside": """
         SELECT max(number) AS highest FROM message
         HAVING highest > (SELECT value FROM keepsake WHERE name = 'numbers')""",

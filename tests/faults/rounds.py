@@ -15,7 +15,7 @@ from penstock.stores.sqlite.claims import Claim
 
 TABLES = (
     "queue", "message", "bulk", "outbox", "message_group", "deduplication", "attempt", "litter", "tombstone",
-    "move_task",
+    "move_task", "data_key",
 )  # fmt: skip
 
 State = dict[str, list[tuple[Any, ...]]]

@@ -13,6 +13,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from conformance.encrypted import EncryptedStore
 from conformance.world import World
 from penstock.core.clock import ManualClock
 from penstock.stores.sqlite import SqliteStore
@@ -85,7 +86,7 @@ class Session:
                 return [f"{name}: {fault}" for fault in faults]
         except apsw.Error as error:
             return [f"{name}: {error}"]
-        store = SqliteStore(path)
+        store = EncryptedStore(path)
         await store.open()
         await store.close()
         found, allowed = tables(path), self.states[cut.round - (not cut.acknowledged) : cut.round + 1]
@@ -104,7 +105,7 @@ async def findings_of(
         place = folder / str(number)
         place.mkdir()
         with installed(Disk(lies)) as disk:
-            session = Session(SqliteStore(place / "penstock.db"), disk, rng, place)
+            session = Session(EncryptedStore(place / "penstock.db"), disk, rng, place)
             await session.run(pragmas)
         assert len(session.cuts) == CUTS, "the run was too short for its cuts"
         found += await session.findings()

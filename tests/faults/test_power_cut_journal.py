@@ -12,6 +12,7 @@ import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from conformance.encrypted import EncryptedStore
 from conformance.world import World
 from penstock.core.clock import ManualClock
 from penstock.journal.disk import Disk as JournalDisk
@@ -66,7 +67,7 @@ class Life:
     cuts: list[Path] = field(default_factory=list)
 
     async def run(self) -> None:
-        store, clock, files = SqliteStore(self.folder / "penstock.db"), ManualClock(), ForgetfulFiles()
+        store, clock, files = EncryptedStore(self.folder / "penstock.db"), ManualClock(), ForgetfulFiles()
         await store.open()
         store.database.execute("PRAGMA wal_autocheckpoint=25")
         directory = self.folder / "journal"
@@ -110,7 +111,7 @@ class Life:
 
     async def _inspect(self, place: Path) -> list[str]:
         """The next start, and what it has made of the two."""
-        store, clock = SqliteStore(place / "penstock.db"), ManualClock()
+        store, clock = EncryptedStore(place / "penstock.db"), ManualClock()
         await store.open()
         committed = store.journal_seq()
         journal = journal_on(store, clock, place / "journal", JournalDisk())

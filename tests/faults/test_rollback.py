@@ -13,10 +13,10 @@ from pathlib import Path
 import apsw
 import pytest
 
+from conformance.encrypted import EncryptedStore
 from conformance.world import World
 from penstock.core.clock import ManualClock
 from penstock.core.errors import Unavailable
-from penstock.stores.sqlite import SqliteStore
 from tally import count
 
 from .audit import faults_of
@@ -48,7 +48,7 @@ async def session(folder: Path) -> AsyncIterator[Session]:
     """What is left at the end must be in order."""
     path = folder / "penstock.db"
     with installed(Disk()) as disk:
-        store = SqliteStore(path)
+        store = EncryptedStore(path)
         await store.open()
         yield Session(World(store, ManualClock()), disk, path)
         disk.before_change = lambda: None
