@@ -40,11 +40,12 @@ async def _adjust(site: Site, declared: DeclaredQueue) -> None:
     if queue is None:
         return
     wanted = attributes.checked(declared.attributes, queue.fifo, site.limits)
-    check_key(site, wanted)
     check_journal_tag(declared.tags)
     call = Call(site, HttpRequest("", b"", {}), "declared", principal=root_of(key.account), region=key.region)
     await check_redrive(call, key, queue.fifo, wanted, declared.attributes)
     changed = attributes.merged(queue.attributes, wanted)
+    if changed.get("KmsMasterKeyId") != queue.attributes.get("KmsMasterKeyId"):  # one that it has may be disabled
+        check_key(site, changed)
     tags = queue.tags | dict(declared.tags)
     if changed != queue.attributes or tags != queue.tags:
         await site.store.alter_queue(queue.id, changed, tags, site.clock.now())

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 from operating import Start, refusal
 
 DECLARED = """
@@ -77,3 +78,21 @@ def test_a_dead_letter_queue_that_is_nowhere_stops_the_start(tmp_path: Path) -> 
     (line,) = refusal(tmp_path, DECLARED.replace(":dead", ":missing"))
     assert line.startswith("penstock: queue work: ")
     assert "missing" in line or "does not exist" in line
+
+
+def test_a_key_that_nobody_declared_stops_the_start_and_one_that_is_disabled_only_its_queue(
+    start: Start, tmp_path: Path
+) -> None:
+    toml = '[[queues]]\nname = "sealed"\nattributes = { KmsMasterKeyId = "alias/orders" }\n'
+    (line,) = refusal(tmp_path, toml)
+    assert line == "penstock: queue sealed: Alias alias/orders is not found."
+    server = start(toml, kms_keys="alias/orders")
+    server.client().send_message(QueueUrl="sealed", MessageBody="kept")
+    assert server.stop() == 0
+    disabled = start(toml, kms_keys="alias/orders", kms_keys_disabled="alias/orders")
+    sqs = disabled.client()
+    with pytest.raises(sqs.exceptions.KmsDisabled):
+        sqs.receive_message(QueueUrl="sealed")
+    assert disabled.stop() == 0
+    back = start(toml, kms_keys="alias/orders")
+    assert back.client().receive_message(QueueUrl="sealed")["Messages"][0]["Body"] == "kept"

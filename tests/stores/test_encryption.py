@@ -143,3 +143,13 @@ async def test_a_dead_queue_s_data_keys_go_with_it(opened: Open) -> None:
     assert store_of(world).database.execute("SELECT count(*) FROM data_key").get == 0
     await purged.send("after")
     assert await purged.bodies() == ["after"]
+
+
+async def test_an_attempt_is_not_repeated_with_a_message_that_cannot_be_read_any_more(opened: Open) -> None:
+    world = await opened(keyring())
+    line = await world.queue("q.fifo")
+    await line.send("to be damaged")
+    await line.send("whole", group="another")
+    assert len(await line.receive(1, attempt_id="a")) == 1
+    store_of(world).database.execute("UPDATE message SET checksum=0 WHERE number=1")
+    assert await line.bodies(attempt_id="a") == ["whole"]

@@ -163,11 +163,14 @@ class Delivery:
             if card is None or card.receives != receives or (card.due != due and (card.due or due > now)):
                 return []
             cards.append(card)
+        try:
+            messages = [self._as_it_is(entry, card) for card in cards]
+        except Damaged:
+            return []
         renewed = now + ask.visibility_seconds * 1000
         for card in cards:
             self._shelves.hide(entry, card, renewed, now)
         self._db.execute("UPDATE attempt SET due=? WHERE shelf=? AND name=?", (renewed, *key))
-        messages = [self._as_it_is(entry, card) for card in cards]
         self._outbox.received(entry.queue, _told(messages, cards), now, by, REPEAT)
         return messages
 
