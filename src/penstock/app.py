@@ -1,6 +1,7 @@
 """The composition root: makes the parts from the settings, joins them, and runs them until told to stop."""
 
 import asyncio
+import contextlib
 import gc
 import resource
 import secrets
@@ -19,6 +20,7 @@ from penstock.api.authorise import own_account_only
 from penstock.api.call import Site
 from penstock.api.gateway import Gateway
 from penstock.api.identities import Identities, Key
+from penstock.api.last_used import LastUsed
 from penstock.api.metrics import Metrics
 from penstock.api.pages import Pages
 from penstock.api.record import Recorder
@@ -27,6 +29,7 @@ from penstock.aws.signature import Verifier
 from penstock.aws.xml import refuse
 from penstock.config import Loaded, Settings
 from penstock.core.clock import AnchoredClock
+from penstock.core.errors import ServiceError, Unavailable
 from penstock.core.identity import root_of
 from penstock.core.store import Store, StoreError
 from penstock.credentials import RootCredentials
@@ -37,6 +40,7 @@ from penstock.logs import configure_logs
 from penstock.loops.gauges import Gauges
 from penstock.loops.identities import Refresher
 from penstock.loops.journal import SYNC_EVERY_MS, JournalKeeper
+from penstock.loops.last_used import UseWriter
 from penstock.loops.loop import Loop
 from penstock.loops.mover import Mover
 from penstock.loops.sweeper import Sweeper
@@ -121,6 +125,8 @@ class Server:
         self.identities = Identities(self.store, vault_of(settings), dict(_declared_keys(settings)))
         await self.identities.refresh()
         self.refresher = Loop(Refresher(self.identities), self.clock)
+        self.key_uses = LastUsed()
+        self.use_writer = Loop(UseWriter(self.key_uses, self.identities), self.clock)
         site = Site(
             store=self.store,
             clock=self.clock,
@@ -146,6 +152,7 @@ class Server:
         self.mover.start()
         self.gauges.start()
         self.refresher.start()
+        self.use_writer.start()
         announce(settings, self.url, credentials)
 
     async def _start_journal(self) -> None:
@@ -192,10 +199,18 @@ class Server:
         await self.mover.stop()
         await self.gauges.stop()
         await self.refresher.stop()
+        await self.use_writer.stop()
+        await self._write_last_uses()
         if self.journal:
             await self.keeper.stop()
             await self.journal.stop()
         await self.store.close()
+
+    async def _write_last_uses(self) -> None:
+        """What no minute came for. That a key was used is not worth failing to stop."""
+        with contextlib.suppress(Unavailable, ServiceError):
+            while await self.key_uses.write(self.identities):
+                pass
 
     def reload(self) -> None:
         try:
@@ -233,6 +248,8 @@ class Server:
             region=settings.region,
             root_account=settings.root_account,
             enforced=settings.auth == "on",
+            addresses=site.addresses,
+            used=self.key_uses,
         )
         gateway = Gateway(site, access, own_account_only, services, Recorder(self.metrics))
         self.pages = Pages(site, self.metrics, settings.metrics_from, gateway, on_trouble=self._sweep_now)

@@ -57,6 +57,7 @@ class Call(msgspec.Struct):
     arrived: int = 0
     principal: Principal = NOBODY
     region: str = ""
+    access_key: str = ""
     action: str = "Unknown"
     resource: QueueKey | None = None
     wire: Any = None

@@ -99,7 +99,7 @@ class Gateway:
 
     def _authenticate(self, call: Call) -> None:
         caller = self._access.authenticate(call.http, call.arrived)
-        call.principal, call.region = caller.principal, caller.region
+        call.principal, call.region, call.access_key = caller.principal, caller.region, caller.access_key
         call.service, call.operation = service, operation = call.wire.operation(self._services, caller.service)
         call.action = operation.name
         self._access.check_service(caller, service.signing_name)

@@ -15,12 +15,17 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 
+from penstock.core import session
 from penstock.core.directory import AccessKey, Directory, Entity, User, read, written
 from penstock.core.errors import ServiceError
 from penstock.core.identity import Kind, Principal, root_of
 from penstock.core.store import RecordsChanged, Store
 from penstock.core.vault import Unopenable, Vault
+
+TOKENS_REMEMBERED = 1024
+"""Only those that are good: nobody can push them out, or take memory, with tokens of his own making."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,7 @@ class Identities:
         self.version = -1
         """Grows with every change: what was worked out from the directory holds as long as this is the same."""
         self._keys: dict[str, Key | None] = dict(self._fixed)
+        self._session = lru_cache(TOKENS_REMEMBERED)(self._opened_session)
 
     async def refresh(self) -> None:
         """Read everything again if anything has changed since."""
@@ -90,6 +96,16 @@ class Identities:
             known = self._keys[access_key] = self._opened(self.directory.keys[access_key])
         return known
 
+    def temporary(self, access_key: str, token: str) -> Key | None:
+        """The same for a key that comes with a token, whether or not its time is over."""
+        try:
+            return self._session(access_key, token, self.version)
+        except Unopenable:
+            return None
+
+    def issue(self, ticket: session.Ticket) -> session.Credentials:
+        return session.issue(self._vault, ticket)
+
     def sealed(self, access_key: str, secret: str) -> bytes:
         return self._vault.seal(secret.encode(), access_key.encode())
 
@@ -99,6 +115,14 @@ class Identities:
             return Key(self._vault.open(key.secret, key.name.encode()).decode(), principal) if principal else None
         except Unopenable:
             return None
+
+    def _opened_session(self, access_key: str, token: str, version: int) -> Key:
+        """Good for one version of the directory: a role that is deleted takes its sessions with it."""
+        ticket = session.opened(self._vault, access_key, token)
+        principal = session.bearer(ticket, self.directory)
+        if principal is None or not (ticket.owner or self.get(ticket.owner_id)):
+            raise Unopenable("whose it was is gone")
+        return Key(ticket.secret, principal)
 
     def _owner_of(self, key: AccessKey) -> Principal | None:
         if not key.user:

@@ -12,7 +12,8 @@ from urllib.parse import parse_qsl, unquote_to_bytes
 
 import msgspec
 
-from penstock.aws.contract import MAP_KEY_NAMES, Model, Operation, Service
+from penstock.aws.constraints import check
+from penstock.aws.contract import HELD_TO_THE_MODEL, MAP_KEY_NAMES, Model, Operation, Service
 from penstock.core.errors import ServiceError, invalid_parameter, missing_parameter
 
 MOST_FIELDS = 1000
@@ -53,6 +54,8 @@ def decode(service: Service, operation: Operation, given: Parameters) -> Any:
     if not operation.input_shape:
         return operation.input()
     plain = _read_structure(service, operation.input_shape, _tree(given))
+    if service.name in HELD_TO_THE_MODEL:
+        check(service, operation.input_shape, plain)
     try:
         return msgspec.convert(plain, operation.input)
     except msgspec.ValidationError as error:
