@@ -288,6 +288,8 @@ def announce(settings: Settings, url: str, credentials: RootCredentials) -> None
     lines = [f"Penstock {__version__} listens on {url}"]
     if settings.auth == "off":
         lines += ["", "AUTHENTICATION IS OFF: anyone who reaches this address can read and change everything."]
+    if settings.is_plain_to_others:
+        lines += ["", "PLAIN HTTP: whoever is on the way can read every message, and repeat requests for 15 minutes."]
     if credentials.made_now:
         exports = {
             "AWS_ENDPOINT_URL": settings.public_url or url,
