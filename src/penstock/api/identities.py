@@ -17,13 +17,17 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 
+from penstock.api.grants import grants_of
 from penstock.core import session
 from penstock.core.directory import AccessKey, Directory, Entity, User, read, written
 from penstock.core.errors import ServiceError
 from penstock.core.identity import Kind, Principal, root_of
+from penstock.core.policy import Grants
 from penstock.core.store import RecordsChanged, Store
 from penstock.core.vault import Unopenable, Vault
 
+MOST_REMEMBERED = 10_000
+"""Principals whose grants are kept at once: anyone may make as many sessions as they like."""
 TOKENS_REMEMBERED = 1024
 """Only those that are good: nobody can push them out, or take memory, with tokens of his own making."""
 
@@ -46,6 +50,7 @@ class Identities:
         self.version = -1
         """Grows with every change: what was worked out from the directory holds as long as this is the same."""
         self._keys: dict[str, Key | None] = dict(self._fixed)
+        self._grants: dict[tuple[str, str, tuple[str, ...] | None], Grants] = {}
         self._session = lru_cache(TOKENS_REMEMBERED)(self._opened_session)
 
     async def refresh(self) -> None:
@@ -85,7 +90,7 @@ class Identities:
 
     def _changed(self, version: int) -> None:
         self.version = version
-        self._keys = dict(self._fixed)
+        self._keys, self._grants = dict(self._fixed), {}
 
     # Keys
 
@@ -133,6 +138,19 @@ class Identities:
     def declared(self) -> Iterable[str]:
         """For each key that the settings name, whose it is."""
         return (key.principal.account for key in self._fixed.values())
+
+    # Policies
+
+    def grants(self, principal: Principal) -> Grants:
+        """What the policies of a principal give it. Worked out when first asked for, until something changes."""
+        session = principal.session
+        key = principal.arn, principal.owner, session.policies if session else None
+        known = self._grants.get(key)
+        if known is None:
+            if len(self._grants) >= MOST_REMEMBERED:
+                self._grants.clear()
+            known = self._grants[key] = grants_of(principal, self.directory)
+        return known
 
     def accounts(self) -> Iterable[str]:
         """Those that there are, whether declared or made."""

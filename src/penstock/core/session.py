@@ -19,8 +19,8 @@ from penstock.core.vault import Unopenable, Vault
 TEMPORARY_KEY = "ASIA"
 """How the id of a key that comes with a token starts."""
 _ACCOUNT_BYTES, _RANDOM_BYTES = 5, 5
-NOTHING = '{"Version":"2012-10-17","Statement":[]}'
-"""Stands for a session policy that is no longer there: what it allowed, nobody knows."""
+NOTHING = '{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Action":"none:None","Resource":"*"}]}'
+"""Stands for a session policy that is no longer there: it allows nothing. What others allow stays."""
 
 
 class Ticket(msgspec.Struct, frozen=True, array_like=True):

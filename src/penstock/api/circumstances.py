@@ -1,0 +1,130 @@
+"""What conditions of policies can ask about a request: by the names of their keys, in lower case, each worked out when
+it is asked for. Most policies have no conditions, and then nothing is.
+
+A key that does not apply (the name of a user who is none, a tag that is not there) is not in it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from penstock.api.call import Call
+from penstock.core.identity import Kind
+from penstock.core.queue import Queue
+
+Value = str | tuple[str, ...]
+
+KINDS = {
+    Kind.ROOT: "Account",
+    Kind.USER: "User",
+    Kind.ROLE: "AssumedRole",
+    Kind.FEDERATED: "FederatedUser",
+    Kind.ANONYMOUS: "Anonymous",
+}
+
+
+class Circumstances(Mapping[str, Value]):
+    """Of one request. `queue` is what was found of the queue that it is about, `owner` whose the thing is."""
+
+    def __init__(self, call: Call, queue: Queue | None, owner: str) -> None:
+        self.call, self.queue, self.owner = call, queue, owner
+
+    def __getitem__(self, key: str) -> Value:
+        find = KEYS.get(key)
+        if find is not None:
+            value = find(self)
+        else:
+            family, _, name = key.partition("/")
+            value = _tag(FAMILIES[family](self), name)
+        if value is None:
+            raise KeyError(key)
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        tagged = (f"{family}/{name.lower()}" for family, tags in FAMILIES.items() for name in tags(self))
+        return (key for key in (*KEYS, *tagged) if key in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def iso(milliseconds: int) -> str:
+    return datetime.fromtimestamp(milliseconds // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _principal_arn(of: Circumstances) -> str | None:
+    """Of a session of a role it is the role's: what a policy can name before there is a session."""
+    who = of.call.principal
+    if who.kind is Kind.ROLE:
+        role = of.call.site.identities.directory.role(who.account, who.owner)
+        return role.arn if role else who.arn
+    return who.arn or None
+
+
+def _user_id(of: Circumstances) -> str:
+    who = of.call.principal
+    return "anonymous" if who.kind is Kind.ANONYMOUS else who.user_id
+
+
+def _user_name(of: Circumstances) -> str | None:
+    who = of.call.principal
+    return who.owner if who.kind is Kind.USER else None
+
+
+def _user_agent(of: Circumstances) -> str | None:
+    given = of.call.http.headers.get(b"user-agent")
+    return given.decode("latin-1") if given else None
+
+
+def _issued(of: Circumstances) -> str | None:
+    session = of.call.principal.session
+    return iso(session.issued) if session else None
+
+
+def _tag_keys(of: Circumstances) -> tuple[str, ...] | None:
+    given = getattr(of.call.request, "TagKeys", None)
+    return tuple(given or request_tags(of)) or None
+
+
+def request_tags(of: Circumstances) -> Mapping[str, str]:
+    """The tags that the request would put on something: SQS writes them as a map, IAM and STS as a list."""
+    request: Any = of.call.request
+    given = getattr(request, "tags", None) or getattr(request, "Tags", None) or {}
+    return given if isinstance(given, dict) else {tag.Key: tag.Value for tag in given}
+
+
+def principal_tags(of: Circumstances) -> Mapping[str, str]:
+    who = of.call.principal
+    return {**who.tags, **who.session.tags} if who.session else who.tags
+
+
+def resource_tags(of: Circumstances) -> Mapping[str, str]:
+    return of.queue.tags if of.queue else {}
+
+
+def _tag(tags: Mapping[str, str], name: str) -> str | None:
+    """Names of keys are the same in any case, those of tags are not: of several the first in order is meant."""
+    return next((tags[key] for key in sorted(tags) if key.lower() == name), None)
+
+
+KEYS: dict[str, Callable[[Circumstances], Value | None]] = {
+    "aws:currenttime": lambda of: iso(of.call.arrived),
+    "aws:epochtime": lambda of: str(of.call.arrived // 1000),
+    "aws:principalaccount": lambda of: of.call.principal.account or None,
+    "aws:principalarn": _principal_arn,
+    "aws:principaltype": lambda of: KINDS[of.call.principal.kind],
+    "aws:requestedregion": lambda of: of.call.region,
+    "aws:resourceaccount": lambda of: of.owner,
+    "aws:securetransport": lambda of: "true" if of.call.site.addresses.secure(of.call.http) else "false",
+    "aws:sourceip": lambda of: of.call.site.addresses.peer_of(of.call.http),
+    "aws:tagkeys": _tag_keys,
+    "aws:tokenissuetime": _issued,
+    "aws:useragent": _user_agent,
+    "aws:userid": _user_id,
+    "aws:username": _user_name,
+}
+FAMILIES: dict[str, Callable[[Circumstances], Mapping[str, str]]] = {
+    "aws:principaltag": principal_tags,
+    "aws:requesttag": request_tags,
+    "aws:resourcetag": resource_tags,
+}
