@@ -1,5 +1,6 @@
 """An account with a user who has a key, and a role."""
 
+import json
 from collections.abc import AsyncIterator
 
 import pytest
@@ -10,7 +11,19 @@ from sqs.harness import ACCOUNT, World
 
 from .world import Who, give_key, save
 
-ANNA = User(account=ACCOUNT, name="anna", id="AIDAANNA", path="/staff/")
+ASKING = json.dumps(
+    {
+        "Version": "2012-10-17",
+        "Statement": [
+            {
+                "Effect": "Allow",
+                "Action": ["sts:GetFederationToken", "sts:GetAccessKeyInfo", "sts:DecodeAuthorizationMessage"],
+                "Resource": "*",
+            }
+        ],
+    }
+)
+ANNA = User(account=ACCOUNT, name="anna", id="AIDAANNA", path="/staff/", inline={"asking": ASKING})
 READER = Role(account=ACCOUNT, name="reader", id="AROAREADER", trust="{}")
 
 
