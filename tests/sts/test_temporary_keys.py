@@ -206,3 +206,11 @@ async def test_sts_may_be_signed_for_us_east_1_wherever_the_server_is(
     action = {"sts": "GetCallerIdentity", "sqs": "ListQueues"}[service]
     reply = await ask(world, ROOT, action, service, region)
     assert reply.code == ("" if accepted else MISMATCH)
+
+
+@pytest.mark.parametrize("token", ["junk", None])
+async def test_with_authentication_off_a_token_that_is_none_is_the_root_account(
+    world: World, token: str | None
+) -> None:
+    world.gateway._access.enforced = False
+    assert await caller(world, Who("ASIA0000000000000000", "x", token)) == f"arn:aws:iam::{ACCOUNT}:root"
