@@ -20,8 +20,9 @@ RUN := .venv/.run-$(call hash,$(RUN_LOCKS))
 DEV := .venv/.dev-$(call hash,$(DEV_LOCKS))
 SPARK := .venv/.spark-$(call hash,requirements-spark.txt)
 SDKS := boto3-1.28 awscli spark-4.1
-TOOLS := java:openjdk-17-jre-headless chromium:chromium
+TOOLS := java:openjdk-17-jre-headless chromium:chromium curl:curl node:nodejs npm:npm
 sdk = .venvs/$(1)/.ready-$(call hash,tests/sdk/requirements-$(1).txt)
+JAVASCRIPT := .venvs/javascript/.ready-$(call hash,tests/sdk/javascript/package-lock.json)
 
 # $(call venv,DIRECTORY): make it, or end in one line that says what to install.
 define venv
@@ -89,7 +90,7 @@ bench-scale: $(DEV) ## 10,000 queues with 10 million messages: what holds at tha
 	.venv/bin/python -m penstock bench scale --json bench/results/scale.json $(ARGS)
 
 .PHONY: test-tools
-test-tools: ## Install the programs that tests use, Java and Chromium, if they are missing and we are root
+test-tools: ## Install the programs that tests use, such as Java and Chromium, if they are missing and we are root
 	@need=; for tool in $(TOOLS); do command -v $${tool%%:*} >/dev/null || need="$$need $${tool##*:}"; done; \
 	if [ -z "$$need" ]; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then echo "Installing$$need…"; \
@@ -97,7 +98,7 @@ test-tools: ## Install the programs that tests use, Java and Chromium, if they a
 	else echo "Tests that need them will be left out. To have them: sudo apt-get install$$need"; fi
 
 .PHONY: sdk-envs
-sdk-envs: $(foreach name,$(SDKS),$(call sdk,$(name))) ## Make the environments of the other SDKs that tests use
+sdk-envs: $(foreach name,$(SDKS),$(call sdk,$(name))) $(JAVASCRIPT) ## Make the environments of the other SDKs that tests use
 
 .PHONY: clean
 clean: ## Remove everything that make has made; ./data and ./demo stay
@@ -119,6 +120,12 @@ $(DEV): $(RUN)
 	@echo "Adding what tests need to .venv…"
 	@$(call pip,.venv) -r requirements-dev.txt
 	@rm -f .venv/.dev-* && touch $@
+
+$(JAVASCRIPT):
+	@if command -v npm >/dev/null; then \
+		mkdir -p $(@D) && cp tests/sdk/javascript/package*.json $(@D) && rm -f $(@D)/.ready-* && \
+		npm ci --prefix $(@D) --omit=optional --no-audit --no-fund --silent && touch $@; \
+	else echo "Tests of the SDK for JavaScript will be left out. To have them: sudo apt-get install nodejs npm"; fi
 
 define sdk-rule
 $(call sdk,$(1)):

@@ -82,7 +82,7 @@ def test_every_default_can_be_given_in_every_place(name: str) -> None:
     ],
 )
 def test_an_address_is_read_and_written_alike(text: str, address: Address, loopback: bool) -> None:
-    read = settings(PENSTOCK_LISTEN=text).listen
+    read = settings("allow_plaintext = true", PENSTOCK_LISTEN=text).listen
     assert (read, str(read), read.is_loopback) == (address, text, loopback)
 
 
@@ -154,6 +154,25 @@ def test_authentication_is_off_only_where_nobody_else_can_reach_it_unless_one_in
     (problem,) = problems('auth = "off"\nlisten = "0.0.0.0:9324"')
     assert "allow_open" in problem
     assert settings('auth = "off"\nlisten = "0.0.0.0:9324"\nallow_open = true').allow_open
+
+
+@pytest.mark.parametrize("listen", ["0.0.0.0:9324", "10.0.7.5:9324", "[::]:9324", "queues.example.org:9324"])
+def test_plain_http_is_for_this_machine_alone_unless_one_insists(listen: str) -> None:
+    Path("file.pem").touch()
+    (problem,) = problems(f'listen = "{listen}"')
+    for name in ("listen", "tls_certificate", "tls_key", "trusted_proxies", "allow_plaintext"):
+        assert name in problem
+    for more in (
+        "allow_plaintext = true",
+        'trusted_proxies = "10.0.0.1/32"',
+        'tls_certificate = "file.pem"\ntls_key = "file.pem"',
+    ):
+        assert settings(f'listen = "{listen}"\n{more}').is_plain_to_others is ("allow" in more)
+
+
+@pytest.mark.parametrize("listen", ["127.0.0.1:9324", "127.0.0.53:1", "[::1]:9324", "localhost:9324"])
+def test_plain_http_needs_no_insisting_on_this_machine(listen: str) -> None:
+    assert not settings(f'listen = "{listen}"').is_plain_to_others
 
 
 def test_regions_are_a_list_or_any() -> None:

@@ -14,6 +14,9 @@ LOCKS = [
     *sorted((ROOT / "tests" / "sdk").glob("requirements-*.txt")),
 ]
 
+THERE = {"java": "", "curl": "", "node": "", "npm": ""}
+"""Programs that are installed already."""
+
 
 def make(*words: str, path: str = os.environ["PATH"], directory: Path = ROOT) -> subprocess.CompletedProcess[str]:
     environ = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")} | {"PATH": path}
@@ -63,7 +66,7 @@ def test_a_machine_that_cannot_make_environments_is_told_so_in_one_line(fresh: P
 
 
 def test_programs_that_tests_use_are_installed_by_root(fresh: Path) -> None:
-    path = with_only(fresh / "bin", java="", id="echo 0", **{"apt-get": 'echo "apt-get $*" >&2'})
+    path = with_only(fresh / "bin", id="echo 0", **THERE, **{"apt-get": 'echo "apt-get $*" >&2'})
     done = make("test-tools", path=path, directory=fresh)
     assert done.stdout == "Installing chromium…\n"
     assert done.stderr.splitlines() == ["apt-get -qq update", "apt-get -qq install -y --no-install-recommends chromium"]
@@ -72,11 +75,11 @@ def test_programs_that_tests_use_are_installed_by_root(fresh: Path) -> None:
 def test_others_are_told_the_line_that_installs_them(fresh: Path) -> None:
     path = with_only(fresh / "bin", id="echo 1000")
     done = make("test-tools", path=path, directory=fresh)
-    assert done.stdout.endswith("To have them: sudo apt-get install openjdk-17-jre-headless chromium\n")
+    assert done.stdout.endswith("To have them: sudo apt-get install openjdk-17-jre-headless chromium curl nodejs npm\n")
 
 
 def test_where_everything_is_there_nothing_is_said(fresh: Path) -> None:
-    path = with_only(fresh / "bin", java="", chromium="")
+    path = with_only(fresh / "bin", chromium="", **THERE)
     done = make("test-tools", path=path, directory=fresh)
     assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
 

@@ -1,6 +1,7 @@
 """The composition root: makes the parts from the settings, joins them, and runs them until told to stop."""
 
 import asyncio
+import contextlib
 import gc
 import resource
 import secrets
@@ -19,6 +20,7 @@ from penstock.api.authorise import authorise
 from penstock.api.call import Site
 from penstock.api.gateway import Gateway
 from penstock.api.identities import Identities, Key
+from penstock.api.last_used import LastUsed
 from penstock.api.metrics import Metrics
 from penstock.api.pages import Pages
 from penstock.api.record import Recorder
@@ -27,6 +29,7 @@ from penstock.aws.signature import Verifier
 from penstock.aws.xml import refuse
 from penstock.config import Loaded, Settings
 from penstock.core.clock import AnchoredClock
+from penstock.core.errors import ServiceError, Unavailable
 from penstock.core.identity import root_of
 from penstock.core.keyring import Keyring
 from penstock.core.store import Store, StoreError
@@ -38,6 +41,7 @@ from penstock.logs import configure_logs
 from penstock.loops.gauges import Gauges
 from penstock.loops.identities import Refresher
 from penstock.loops.journal import SYNC_EVERY_MS, JournalKeeper
+from penstock.loops.last_used import UseWriter
 from penstock.loops.loop import Loop
 from penstock.loops.mover import Mover
 from penstock.loops.sweeper import Sweeper
@@ -125,6 +129,8 @@ class Server:
         self.identities = Identities(self.store, vault, dict(_declared_keys(settings)))
         await self.identities.refresh()
         self.refresher = Loop(Refresher(self.identities), self.clock)
+        self.key_uses = LastUsed()
+        self.use_writer = Loop(UseWriter(self.key_uses, self.identities), self.clock)
         site = Site(
             store=self.store,
             clock=self.clock,
@@ -151,6 +157,7 @@ class Server:
         self.mover.start()
         self.gauges.start()
         self.refresher.start()
+        self.use_writer.start()
         announce(settings, self.url, credentials)
 
     async def _start_journal(self) -> None:
@@ -197,10 +204,18 @@ class Server:
         await self.mover.stop()
         await self.gauges.stop()
         await self.refresher.stop()
+        await self.use_writer.stop()
+        await self._write_last_uses()
         if self.journal:
             await self.keeper.stop()
             await self.journal.stop()
         await self.store.close()
+
+    async def _write_last_uses(self) -> None:
+        """What no minute came for. That a key was used is not worth failing to stop."""
+        with contextlib.suppress(Unavailable, ServiceError):
+            while await self.key_uses.write(self.identities):
+                pass
 
     def reload(self) -> None:
         try:
@@ -238,6 +253,8 @@ class Server:
             region=settings.region,
             root_account=settings.root_account,
             enforced=settings.auth == "on",
+            addresses=site.addresses,
+            used=self.key_uses,
         )
         gateway = Gateway(site, access, authorise, services, Recorder(self.metrics))
         self.pages = Pages(site, self.metrics, settings.metrics_from, gateway, on_trouble=self._sweep_now)
@@ -276,6 +293,8 @@ def announce(settings: Settings, url: str, credentials: RootCredentials) -> None
     lines = [f"Penstock {__version__} listens on {url}"]
     if settings.auth == "off":
         lines += ["", "AUTHENTICATION IS OFF: anyone who reaches this address can read and change everything."]
+    if settings.is_plain_to_others:
+        lines += ["", "PLAIN HTTP: whoever is on the way can read every message, and repeat requests for 15 minutes."]
     if credentials.made_now:
         exports = {
             "AWS_ENDPOINT_URL": settings.public_url or url,

@@ -133,6 +133,32 @@ def test_amazons_vector_is_refused_once_any_field_of_it_is_spoilt(name):
         pytest.fail(f"accepted with another {label}")
 
 
+TEMPORARY = [
+    name for name in REFUSED if name.startswith(("get-", "post-")) and "refusal_of_temporary_key" not in VECTORS[name]
+]
+
+
+@pytest.mark.parametrize("name", TEMPORARY)
+def test_amazons_vector_with_a_token_is_refused_once_any_field_of_it_is_spoilt(name):
+    request = replaced(request_of(VECTORS[name]), KEY.encode(), b"ASIA" + KEY.encode())
+    token = request.headers[b"x-amz-security-token"]
+    spoilt = [
+        *mutations(request),
+        ("token cut short", with_header(request, b"x-amz-security-token", token[:-1])),
+        ("token doubled", with_header(request, b"x-amz-security-token", token + b"," + token)),
+        ("token taken away", without_header(request, b"x-amz-security-token")),
+        ("key made permanent", replaced(request, b"ASIA", b"")),
+    ]
+    for label, mutation in spoilt:
+        with suppress(ServiceError):
+            check(mutation, AT_2015)
+            pytest.fail(f"accepted with another {label}")
+
+
+def test_there_are_vectors_with_tokens():
+    assert TEMPORARY
+
+
 # Requests signed by botocore
 
 

@@ -86,5 +86,13 @@ def test_authentication_off_is_not_for_an_address_that_others_reach_unless_one_i
     assert "AUTHENTICATION IS OFF" in server.output()
 
 
+def test_plain_http_is_not_for_an_address_that_others_reach_unless_one_insists(start: Start, tmp_path: Path) -> None:
+    (line,) = refusal(tmp_path, listen="0.0.0.0:0")
+    assert 'listen "0.0.0.0:0"' in line
+    assert "allow_plaintext" in line
+    assert "PLAIN HTTP" in start(listen="0.0.0.0:0", allow_plaintext="true").output()
+
+
 def test_a_server_with_authentication_says_nothing_of_the_kind(server: Server) -> None:
     assert "AUTHENTICATION" not in server.output()
+    assert "PLAIN HTTP" not in server.output()

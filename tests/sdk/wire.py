@@ -41,13 +41,14 @@ class Answer:
 
 
 class Wire:
-    """`key`, `secret`, `region` and `service` are what requests are signed with; of the server's root unless given."""
+    """`key`, `secret`, `token`, `region` and `service` are what requests are signed with; the server's root's unless
+    given."""
 
     def __init__(self, server: Server, **signing: str) -> None:
         self.server, self.host = server, urlsplit(server.url).netloc
         given = {"key": server.access_key, "secret": server.secret_key, "region": server.region, "service": "sqs"}
         given |= signing
-        self._credentials = Credentials(given["key"], given["secret"])
+        self._credentials = Credentials(given["key"], given["secret"], given.get("token"))
         self._scope = given["service"], given["region"]
 
     def signed(

@@ -1,13 +1,19 @@
 """Who is calling: the signature is checked against the keys that are known, and the caller gets a name and a region.
 
-With authentication off, any or no signature is taken at its word: an access key id of twelve digits acts as that
-account, anything else as the root account.
+Whoever fails too often is not looked at for a while: an address with any keys, and an address with one key sooner. A
+stranger's failures are his own address's alone, so nobody can lock out another.
+
+With authentication off, any or no signature is taken at its word: a key that is known acts as its owner, an access key
+id of twelve digits as that account, anything else as the root account.
 """
 
 from dataclasses import dataclass, field
+from ipaddress import IPv6Address
 from typing import NamedTuple, Protocol
 
+from penstock.api.addresses import Addresses
 from penstock.api.identities import Key
+from penstock.api.last_used import LastUsed
 from penstock.aws.http import HttpRequest
 from penstock.aws.signature import Signature, Verifier, read
 from penstock.core.errors import ServiceError
@@ -15,19 +21,25 @@ from penstock.core.identity import NOBODY, Principal, root_of
 from penstock.core.pace import Pace
 
 FAILURES_PER_SECOND = 20
+FAILURES_PER_SECOND_WITH_A_KEY = 10
+_CHARACTERS_OF_A_KEY = 32  # of what a stranger calls a key, that much is remembered
 
 
 class Keys(Protocol):
     def get(self, access_key: str) -> Key | None:
         """None for a key that nobody has, or that is not to be used."""
 
+    def temporary(self, access_key: str, token: str) -> Key | None:
+        """The same for a key that comes with a token, whether or not its time is over."""
+
 
 class Caller(NamedTuple):
-    """`service` is the one the signature was made for; empty without a signature."""
+    """`service` is the one the signature was made for; empty without a signature, as is `access_key`."""
 
     principal: Principal
     region: str
     service: str = ""
+    access_key: str = ""
 
 
 @dataclass
@@ -37,28 +49,34 @@ class Access:
     region: str
     root_account: str
     enforced: bool = True
+    addresses: Addresses = field(default_factory=Addresses)
+    used: LastUsed = field(default_factory=LastUsed)
     _failures: Pace = field(default_factory=lambda: Pace(FAILURES_PER_SECOND))
+    _failures_with_keys: Pace = field(default_factory=lambda: Pace(FAILURES_PER_SECOND_WITH_A_KEY))
 
     def authenticate(self, request: HttpRequest, now: int) -> Caller:
         if not self.enforced:
             return self._taken_at_its_word(request)
-        if self._failures.any and self._failures.exceeded(request.peer, now):
-            raise ServiceError("RequestThrottled", "Request is throttled.")
+        signature = self._claim(request, now)
+        if signature is None:
+            return Caller(NOBODY, _region_of_host(request) or self.region)
+        key = self._key(signature)
         try:
-            signature = read(request)
-            if signature is None:
-                return Caller(NOBODY, _region_of_host(request) or self.region)
-            key = self.keys.get(signature.access_key)
             self.verifier.verify(signature, request, key.secret if key else None, now)
         except ServiceError:
-            self._failures.count(request.peer, now)
+            self._count_failure(request, signature, now)
             raise
         assert key is not None, "a verified signature has a key"
-        return Caller(key.principal, signature.region, signature.service)
+        session = key.principal.session
+        if session is None:
+            self.used.note(signature.access_key, signature.region, signature.service, now)
+        elif session.expires <= now:  # only who has the secret is told, and it is no failure to count
+            raise ServiceError("ExpiredToken", "The security token included in the request is expired")
+        return Caller(key.principal, signature.region, signature.service, signature.access_key)
 
     def unsigned(self, request: HttpRequest, now: int) -> ServiceError:
         """Why a request without a signature is refused. It counts as a failure to authenticate."""
-        self._failures.count(request.peer, now)
+        self._count_failure(request, None, now)
         return ServiceError("MissingAuthenticationToken", "Request is missing Authentication Token")
 
     def check_service(self, caller: Caller, service: str) -> None:
@@ -68,6 +86,35 @@ class Access:
                 "SignatureDoesNotMatch", f"Credential should be scoped to correct service: '{service}'. "
             )
 
+    def _key(self, signature: Signature) -> Key | None:
+        """Which of the two a key needs is up to the verifier: a token goes with temporary keys and with no others."""
+        if signature.token is None:
+            return self.keys.get(signature.access_key)
+        return self.keys.temporary(signature.access_key, signature.token)
+
+    def _claim(self, request: HttpRequest, now: int) -> Signature | None:
+        """What the request says of its signature, if whoever sent it did not fail too often; None if nothing."""
+        if self._failures.any and self._failures.exceeded(self._address(request), now):
+            raise _throttled()
+        try:
+            signature = read(request)
+        except ServiceError:
+            self._count_failure(request, None, now)
+            raise
+        failures = self._failures_with_keys
+        if signature and failures.any and failures.exceeded(_pair(self._address(request), signature), now):
+            raise _throttled()
+        return signature
+
+    def _count_failure(self, request: HttpRequest, signature: Signature | None, now: int) -> None:
+        address = self._address(request)
+        self._failures.count(address, now)
+        if signature is not None:
+            self._failures_with_keys.count(_pair(address, signature), now)
+
+    def _address(self, request: HttpRequest) -> str:
+        return neighbourhood_of(self.addresses.peer_of(request))
+
     def _taken_at_its_word(self, request: HttpRequest) -> Caller:
         try:
             signature: Signature | None = read(request)
@@ -75,14 +122,27 @@ class Access:
             signature = None
         if signature is None:
             return Caller(root_of(self.root_account), _region_of_host(request) or self.region)
-        key = self.keys.get(signature.access_key)
+        key = self._key(signature)
         if key:
             principal = root_of(key.principal.account)
         else:
             named = signature.access_key
             is_account = len(named) == 12 and named.isascii() and named.isdigit()
             principal = root_of(named if is_account else self.root_account)
-        return Caller(principal, signature.region, signature.service)
+        return Caller(principal, signature.region, signature.service, signature.access_key)
+
+
+def neighbourhood_of(peer: str) -> str:
+    """What counts as one caller: an IPv4 address, or the /64 that every IPv6 customer has to himself."""
+    return IPv6Address(peer).packed[:8].hex() if ":" in peer else peer
+
+
+def _pair(address: str, signature: Signature) -> str:
+    return f"{address} {signature.access_key[:_CHARACTERS_OF_A_KEY]}"
+
+
+def _throttled() -> ServiceError:
+    return ServiceError("RequestThrottled", "Request is throttled.")
 
 
 def _region_of_host(request: HttpRequest) -> str:

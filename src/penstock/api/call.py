@@ -59,6 +59,7 @@ class Call(msgspec.Struct):
     arrived: int = 0
     principal: Principal = NOBODY
     region: str = ""
+    access_key: str = ""
     action: str = "Unknown"
     resource: QueueKey | None = None
     found: Queue | None = None

@@ -103,7 +103,7 @@ class Gateway:
 
     def _authenticate(self, call: Call) -> None:
         caller = self._access.authenticate(call.http, call.arrived)
-        call.principal, call.region = caller.principal, caller.region
+        call.principal, call.region, call.access_key = caller.principal, caller.region, caller.access_key
         if caller.principal.kind is Kind.ANONYMOUS:
             self._let_anonymous(call)
             return

@@ -15,10 +15,12 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 
 from msgspec.structs import replace
 
 from penstock.api.grants import Standing, grants_of
+from penstock.core import session
 from penstock.core.directory import AccessKey, Directory, Entity, User, read, written
 from penstock.core.errors import ServiceError
 from penstock.core.identity import Kind, Principal, root_of
@@ -28,6 +30,8 @@ from penstock.core.vault import Unopenable, Vault
 
 MOST_REMEMBERED = 10_000
 """Standings, and answers, that are kept at once: anyone may make as many sessions as they like."""
+TOKENS_REMEMBERED = 1024
+"""Only those that are good: nobody can push them out, or take memory, with tokens of his own making."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,7 @@ class Identities:
         self._standings: dict[tuple[str, str, tuple[str, ...] | None], Standing] = {}
         self.allowed: set[tuple[object, ...]] = set()
         """What was asked and answered with yes, a standing being part of each question. No is never remembered."""
+        self._session = lru_cache(TOKENS_REMEMBERED)(self._opened_session)
 
     async def refresh(self) -> None:
         """Read everything again if anything has changed since."""
@@ -100,6 +105,16 @@ class Identities:
             known = self._keys[access_key] = self._opened(self.directory.keys[access_key])
         return known
 
+    def temporary(self, access_key: str, token: str) -> Key | None:
+        """The same for a key that comes with a token, whether or not its time is over."""
+        try:
+            return self._session(access_key, token, self.version)
+        except Unopenable:
+            return None
+
+    def issue(self, ticket: session.Ticket) -> session.Credentials:
+        return session.issue(self._vault, ticket)
+
     def sealed(self, access_key: str, secret: str) -> bytes:
         return self._vault.seal(secret.encode(), access_key.encode())
 
@@ -119,6 +134,14 @@ class Identities:
             return Key(self._vault.open(key.secret, key.name.encode()).decode(), principal) if principal else None
         except Unopenable:
             return None
+
+    def _opened_session(self, access_key: str, token: str, version: int) -> Key:
+        """Good for one version of the directory: a role that is deleted takes its sessions with it."""
+        ticket = session.opened(self._vault, access_key, token)
+        principal = session.bearer(ticket, self.directory)
+        if principal is None or not (ticket.owner or self.get(ticket.owner_id)):
+            raise Unopenable("whose it was is gone")
+        return Key(ticket.secret, principal)
 
     def _owner_of(self, key: AccessKey) -> Principal | None:
         if not key.user:

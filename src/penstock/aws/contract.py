@@ -55,7 +55,7 @@ that is not here is named after its element. Everything else comes from the mode
 ACCOUNT_OPERATIONS = {"sqs": frozenset({"CreateQueue", "ListQueues"})}
 MAP_KEY_NAMES = {"Tag": ("Key", "Value")}
 
-HELD_TO_THE_MODEL = frozenset({"iam"})
+HELD_TO_THE_MODEL = frozenset({"iam", "sts"})
 """Services whose requests must keep to the lengths, patterns and values that the model names (`aws.constraints`). SQS
 has rules and words of its own instead."""
 

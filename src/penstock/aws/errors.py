@@ -9,7 +9,8 @@ from typing import NamedTuple
 from penstock.aws.http import header
 from penstock.core.errors import ServiceError
 
-SQS, IAM, CORAL = "com.amazonaws.sqs#", "com.amazonaws.iam#", "com.amazon.coral.service#"
+SQS, IAM, STS = "com.amazonaws.sqs#", "com.amazonaws.iam#", "com.amazonaws.sts#"
+CORAL = "com.amazon.coral.service#"
 LEGACY = "AWS.SimpleQueueService."
 
 
@@ -37,6 +38,11 @@ def _modeled(shape: str, code: str, status: int = 400) -> tuple[str, Form]:
 def _of_iam(code: str, status: int = 400) -> tuple[str, Form]:
     shape = f"{code}Exception"
     return shape, Form(IAM + shape, code, status)
+
+
+def _of_sts(code: str, status: int = 400) -> tuple[str, Form]:
+    shape = f"{code.removesuffix('Exception')}Exception"
+    return shape, Form(STS + shape, code, status)
 
 
 def _generic(code: str, exception: str, status: int = 400) -> tuple[str, Form]:
@@ -80,6 +86,8 @@ ERRORS: dict[str, Form] = dict(
         _of_iam("ConcurrentModification", 409),
         _of_iam("MalformedPolicyDocument"),
         _of_iam("InvalidInput"),
+        _of_sts("PackedPolicyTooLarge"),
+        _of_sts("InvalidAuthorizationMessageException"),
         _generic("ValidationError", "ValidationException"),
         _generic("InvalidParameterValue", "InvalidParameterValueException"),
         _generic("EmptyValue", "EmptyValueException"),

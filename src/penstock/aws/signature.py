@@ -23,6 +23,7 @@ from penstock.aws.canonical import canonical_request
 from penstock.aws.claim import ALGORITHM, MISMATCH, TERMINATOR, Signature, epoch_seconds, iso, mismatch, read
 from penstock.aws.http import HttpRequest
 from penstock.core.errors import ServiceError
+from penstock.core.session import TEMPORARY_KEY
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -30,9 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Signature", "Verifier", "read"]
 
 SKEW_SECONDS = 15 * 60
-WITHOUT_REGION = frozenset({"iam", "sts"})
-"""Services that are one for all regions: clients sign for one that Amazon chose, whatever ours are."""
-TEMPORARY_KEY = "ASIA"  # how the id of a key that comes with a session token starts
+GLOBAL_SERVICES, GLOBAL_REGION = frozenset({"iam", "sts"}), "us-east-1"  # signed for there, wherever the server is
 _DUMMY_SECRET = secrets.token_hex(20)
 _NO_MATCH = (
     "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key "
@@ -84,8 +83,8 @@ class Verifier:
 
     def _out_of_scope(self, signature: Signature) -> ServiceError | None:
         problems = ""
-        regions = None if signature.service in WITHOUT_REGION else self._regions
-        if regions is not None and signature.region not in regions:
+        everywhere = signature.service in GLOBAL_SERVICES and signature.region == GLOBAL_REGION
+        if not (everywhere or self._regions is None or signature.region in self._regions):
             problems += f"Credential should be scoped to a valid region, not '{signature.region}'. "
         if signature.service not in self._services:
             services = "' or '".join(sorted(self._services))

@@ -161,6 +161,12 @@ def _conflicts(settings: Settings) -> Iterator[tuple[tuple[str, ...], str]]:
             "anyone who reaches that address could read and change everything; listen on 127.0.0.1, "
             "or insist with allow_open",
         )
+    if settings.auth == "on" and settings.is_plain_to_others and not settings.allow_plaintext:
+        yield (
+            ("listen",),
+            "whoever is on the way could read every message, and repeat requests; set tls_certificate and tls_key, or "
+            "trusted_proxies if one of them speaks TLS to clients, or insist with allow_plaintext",
+        )
     for pair in (("root_access_key", "root_secret_key"), ("tls_certificate", "tls_key")):
         if bool(getattr(settings, pair[0])) != bool(getattr(settings, pair[1])):
             yield pair, "give both or neither"

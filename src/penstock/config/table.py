@@ -70,6 +70,9 @@ class Settings:
         "", values.optional_file, WHERE, "A PEM file with the certificate chain; serves HTTPS. Read again at SIGHUP."
     )
     tls_key: Path | None = setting("", values.optional_file, WHERE, "A PEM file with the certificate's key.")
+    allow_plaintext: bool = setting(
+        "false", values.boolean, WHERE, "Insist on plain HTTP at an address that other machines can reach."
+    )
     trust_clock: bool = setting(
         "false", values.boolean, WHERE, "Start although the system's clock is over an hour behind the data."
     )
@@ -179,6 +182,11 @@ class Settings:
             object.__setattr__(self, "master_key_file", self.data / "master.key")
         if self.regions == frozenset():
             object.__setattr__(self, "regions", frozenset({self.region}))
+
+    @property
+    def is_plain_to_others(self) -> bool:
+        """Whether other machines can reach it, and nothing that we know of speaks TLS to them."""
+        return not (self.listen.is_loopback or self.tls_certificate or self.trusted_proxies)
 
 
 @cache
