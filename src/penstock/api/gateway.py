@@ -11,6 +11,7 @@ from types import ModuleType
 import structlog
 
 from penstock.api.access import Access
+from penstock.api.audit import audit, audited
 from penstock.api.authorise import Authorise
 from penstock.api.call import Call, Operation, Site
 from penstock.api.journal import note_denied
@@ -36,7 +37,7 @@ class Gateway:
         self._site, self._access, self._authorise, self._record = site, access, authorise, record
         self._services = Services({name: module.SERVICE for name, module in services.items()})
         self._operations: dict[tuple[str, str], Operation] = {
-            (service, name): operation
+            (service, name): audited(service, name, operation)
             for service, module in services.items()
             for name, operation in module.OPERATIONS.items()
         }
@@ -91,6 +92,7 @@ class Gateway:
         call.result = refusal.shape
         if refusal.shape == "AccessDenied":
             note_denied(call)
+        audit(call)
         response: HttpResponse = call.wire.refuse(refusal, call.id)
         return response
 

@@ -4,7 +4,7 @@ import base64
 import binascii
 from typing import Any
 
-from penstock.api import account_removal, accounts, administration, all_moves, journal, queue_metrics
+from penstock.api import account_removal, accounts, administration, all_moves, audit_events, journal, queue_metrics
 from penstock.api.call import Call, Operation
 from penstock.api.sqs.receiving import system_attributes
 from penstock.aws import penstock
@@ -83,6 +83,7 @@ OPERATORS: dict[str, Operation] = {
     **account_removal.OPERATIONS,
     **administration.OPERATIONS,
     **all_moves.OPERATIONS,
+    **audit_events.OPERATIONS,
 }
 OPERATIONS: dict[str, Operation] = {
     "PeekMessages": peek_messages,

@@ -28,6 +28,7 @@ COMMANDS = {
     "account": Command("penstock.cli.account:build", "Make, list, bound and delete accounts."),
     "metrics": Command("penstock.cli.metrics:build", "Show what queues did, window by window."),
     "journal": Command("penstock.cli.journal:build", "Look at the journal of every change, and check it."),
+    "audit": Command("penstock.cli.audit:build", "Show who was refused, and who changed what, and check the log."),
     "backup": Command("penstock.cli.backup:build", "Copy the embedded store to a file, also while the server runs."),
     "restore": Command("penstock.cli.restore:build", "Put a backup in the place of the embedded store."),
     "bench": Command(
