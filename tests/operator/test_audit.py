@@ -95,7 +95,7 @@ def test_a_change_that_was_answered_is_in_the_log_after_a_kill(audited: Server, 
 
 def test_a_table_says_who_was_refused_what(audited: Server) -> None:
     head, line = asked(audited, "--since", "1h", "--account", SHOP, "--action", "SendMessage").splitlines()
-    assert head.split() == ["TIME", "RESULT", "WHO", "FROM", "ACTION", "ON", "REQUEST"]
+    assert head.split() == ["TIME", "RESULT", "WHO", "FROM", "ACTION", "ON", "TIMES", "REQUEST"]
     assert line.split()[2:6] == ["AccessDenied", f"arn:aws:iam::{SHOP}:root", "127.0.0.1", "sqs:SendMessage"]
     (whole,) = json.loads(asked(audited, "--action", "SendMessage", "--json"))
     assert line.split()[-1] == whole["RequestId"]

@@ -152,8 +152,8 @@ def _resource(call: Call, reply: Any) -> str:
 
 
 def _named(shape: Any) -> Iterator[str]:
-    """What a request says it is about; of a reply, the key it gives out."""
-    for part in (shape, getattr(shape, "AccessKey", None), getattr(shape, "Credentials", None)):
+    """What a request says it is about; of a reply, what was made and the key it gives out."""
+    for part in (shape, *(getattr(shape, inner, None) for inner in ("Account", "AccessKey", "Credentials"))):
         for member in TOLD if part is not None else ():
             value = getattr(part, member, None)
             if isinstance(value, str) and value:

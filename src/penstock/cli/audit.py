@@ -2,18 +2,20 @@
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from penstock.cli.client import add_connection, calling, own_client
+from penstock.cli.columns import NOTHING, aligned, many
 from penstock.cli.metrics import seconds_back
 from penstock.cli.parser import CommandError, Parser
+from penstock.cli.peek import harmless
 from penstock.cli.sqs import pretty
-from penstock.cli.tables import table
 from penstock.config import environment
 
+HEADS = ("TIME", "RESULT", "WHO", "FROM", "ACTION", "ON", "TIMES", "REQUEST")
 RESULTS = ("ok", "denied", "failed", "unknown")
 
 
@@ -61,7 +63,7 @@ def look(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(pretty(events))
     else:
-        print("\n".join(table([_row(event) for event in events])) if events else "There is nothing in this time.")
+        print("\n".join(table(events)) if events else "There is nothing in this time.")
     return 0
 
 
@@ -70,18 +72,22 @@ def _events(client: Any, request: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from reply.get("Events", [])
 
 
-def _row(event: dict[str, Any]) -> dict[str, Any]:
-    service = f"{event['Service']}:" if "Service" in event else ""
-    return {
-        "time": datetime.fromtimestamp(event["Timestamp"] / 1000, UTC),
-        "result": event.get("ErrorCode", event["Result"]),
-        "who": event.get("Principal") or event.get("AccessKeyId"),
-        "from": event.get("SourceAddress"),
-        "action": service + event["Action"] if "Action" in event else event["Kind"],
-        "on": event.get("Resource"),
-        "times": event["Count"] if event["Count"] > 1 else None,
-        "request": event.get("RequestId"),
-    }
+def table(events: Sequence[dict[str, Any]]) -> Iterator[str]:
+    return aligned(HEADS, [_row(event) for event in events], right=["TIMES"])
+
+
+def _row(event: dict[str, Any]) -> list[str]:
+    at = datetime.fromtimestamp(event["Timestamp"] / 1000, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+    cells = (
+        event.get("ErrorCode", event["Result"]),
+        event.get("Principal") or event.get("AccessKeyId"),
+        event.get("SourceAddress"),
+        ":".join(filter(None, (event.get("Service"), event.get("Action")))) or event["Kind"],
+        event.get("Resource"),
+        str(event["Count"]),
+        event.get("RequestId"),
+    )
+    return [at, *(harmless(cell) if cell else NOTHING for cell in cells)]
 
 
 def verify(arguments: argparse.Namespace) -> int:
@@ -97,9 +103,8 @@ def verify(arguments: argparse.Namespace) -> int:
         raise CommandError(f"{directory} may be read by its owner alone") from None
     for problem in report.problems:
         print(problem)
-    number = len(report.problems)
     print(
-        f"{report.lines:,} lines in {report.files:,} files, the last with number {report.end.seq} and the hash "
-        f"{report.end.hash}: {f'{number} problem' + 's' * (number != 1) if number else 'all is well'}."
+        f"{many(report.lines, 'line')} in {many(report.files, 'file')}, the last with number {report.end.seq} and the "
+        f"hash {report.end.hash}: {many(len(report.problems), 'problem') if report.problems else 'all is well'}."
     )
     return 1 if report.problems else 0
