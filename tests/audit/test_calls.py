@@ -95,6 +95,24 @@ async def test_a_call_without_a_signature_is_written(world: World, log: Log) -> 
     await world.http("POST", "/", {"x-amz-target": "AmazonSQS.ListQueues", "host": "queue.test"}, b"{}")
     (found,) = await entries(log)
     assert (found.code, found.kind) == ("MissingAuthenticationToken", Kind.DENIED)
+    assert (found.service, found.action) == ("", "ListQueues")
+
+
+@pytest.mark.parametrize(
+    ("target", "headers", "body", "action"),
+    [
+        ("/?Action=ListQueues&Version=1", {}, b"", "ListQueues"),
+        ("/", {}, b"Action=CreateUser&UserName=anna", "CreateUser"),
+        ("/", {"x-amz-target": "AmazonSQS.<b>"}, b"", ""),
+        ("/", {}, b"NoAction=CreateUser&Action=a%0Ab", ""),
+    ],
+)
+async def test_one_who_was_not_let_in_is_written_with_what_it_says_it_wanted(
+    world: World, log: Log, target: str, headers: dict[str, str], body: bytes, action: str
+) -> None:
+    form = {"content-type": "application/x-www-form-urlencoded", "host": "queue.test"}
+    await world.http("POST", target, form | headers, body)
+    assert [found.action for found in await entries(log)] == [action]
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,14 @@ async def test_of_one_address_ten_a_second_are_written_and_the_others_counted(be
     assert (summary.kind, summary.result, summary.count) == (Kind.DENIED, "denied", 3 * 490)
 
 
+async def test_all_addresses_of_an_ipv6_customer_count_as_one(begin: Begin, clock: ManualClock) -> None:
+    log, customer = begin(), [f"2001:db8:1:2::{n:x}" for n in range(1, 200)]
+    await flood(log, clock, 1, [*customer, "2001:db8:1:3::1"], each=1)
+    await log.stop()
+    assert len(lines_of(log, "2001:db8:1:3::1")) == 1
+    assert [one.count for one in lines_of(log, "2001:db8:1:2::/64")] == [199 - 10]
+
+
 async def test_another_address_is_not_drowned_by_a_loud_one(begin: Begin, clock: ManualClock) -> None:
     log = begin()
     await flood(log, clock, 1, ["192.0.2.1"], each=1000)

@@ -7,6 +7,7 @@ An operation that is written down is wrapped once, when the gateway is made; the
 """
 
 import asyncio
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -49,6 +50,9 @@ DENIALS = {
 }
 THROTTLED = "RequestThrottled"
 """Of someone who is not known: has failed too often to be heard."""
+WORD = re.compile(rb"([A-Za-z]{1,64})")
+PARAMETER = re.compile(rb"(?:^|[?&])Action=([A-Za-z]{1,64})(?:&|$)")
+LOOKED_AT = 1024
 TOLD = (
     "AccountId",
     "Account",
@@ -130,13 +134,15 @@ def audit(call: Call, reply: Any = None, outcome: str = "ok") -> None:
         region=call.region,
         service=call.service.name if call.service else "",
         action=call.action if call.service else "",
-        resource=_resource(call, reply),
+        resource=_resource(call, reply) if kind is Kind.READ else "",
         result=outcome,
         code="" if call.result == "ok" else call.result,
         request_id=call.id,
     )
-    if log.admits(entry):
+    if log.admits(entry):  # of a flood, most are not: what costs more is found out for the others
+        entry.resource = entry.resource or _resource(call, reply)
         entry.access_key = _access_key(call)
+        entry.action = entry.action or _claimed_action(call)
         log.write(entry)
 
 
@@ -148,7 +154,7 @@ def _outcome(call: Call) -> str:
 
 def _resource(call: Call, reply: Any) -> str:
     named = [call.resource.arn] if call.resource else []
-    return ",".join([*named, *_named(call.request), *_named(reply)])[:LONGEST_TEXT]
+    return ",".join(dict.fromkeys([*named, *_named(call.request), *_named(reply)]))[:LONGEST_TEXT]
 
 
 def _named(shape: Any) -> Iterator[str]:
@@ -158,6 +164,14 @@ def _named(shape: Any) -> Iterator[str]:
             value = getattr(part, member, None)
             if isinstance(value, str) and value:
                 yield f"{member}={value}"
+
+
+def _claimed_action(call: Call) -> str:
+    """What one who was not let in says it wanted: in the header of JSON, or as Query's parameter."""
+    http = call.http
+    target = http.headers.get(b"x-amz-target", b"").rpartition(b".")[2]
+    found = WORD.fullmatch(target) or PARAMETER.search(http.target) or PARAMETER.search(http.body[:LOOKED_AT])
+    return found[1].decode() if found else ""
 
 
 def _access_key(call: Call) -> str:

@@ -19,7 +19,7 @@ import structlog
 
 from penstock.audit.files import Files, whole_part
 from penstock.audit.search import find
-from penstock.core.audit import START, Ask, Entry, Found, Kind, line_of
+from penstock.core.audit import START, Ask, Entry, Found, Kind, line_of, neighbourhood_of
 from penstock.core.clock import Clock
 from penstock.core.errors import Unavailable
 from penstock.core.thinning import DAY_MS, OTHERS, Thinning
@@ -93,7 +93,7 @@ class Log:
                 if key in self._looks.held:
                     self._looked[key] = entry
             case Entry(result="denied" | "failed"):
-                admitted = self._thinned(self._refused, entry.peer, entry)
+                admitted = self._thinned(self._refused, neighbourhood_of(entry.peer), entry)
             case _:
                 return True
         if not admitted:

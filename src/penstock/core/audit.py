@@ -7,7 +7,9 @@ of a kind are written; it refuses to know files, and which call is what kind (`a
 
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import lru_cache
 from hashlib import sha256
+from ipaddress import IPv6Network
 from typing import NamedTuple, Protocol
 
 import msgspec
@@ -88,6 +90,15 @@ def read_line(line: bytes) -> Sealed:
         raise ValueError("not a line of the audit log")
     digest = rest.removesuffix(_END).decode("ascii", "replace")
     return Sealed(_decode(text + b"}"), digest, sha256(text).hexdigest() == digest)
+
+
+@lru_cache(maxsize=4096)
+def neighbourhood_of(peer: str) -> str:
+    """What counts as one caller: an IPv4 address, or the /64 that every IPv6 customer has to himself."""
+    try:
+        return str(IPv6Network((peer.partition("%")[0], 64), strict=False)) if ":" in peer else peer
+    except ValueError:
+        return peer
 
 
 class Ask(NamedTuple):
