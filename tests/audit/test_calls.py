@@ -220,6 +220,7 @@ def test_every_operation_of_ours_is_written_but_for_counters() -> None:
         ("sts", "AssumeRole", Kind.CHANGE),
         ("sts", "GetSessionToken", Kind.CHANGE),
         ("sts", "GetCallerIdentity", None),
+        ("sts", "DecodeAuthorizationMessage", None),
         ("penstock", "CreateAccount", Kind.ADMIN),
         ("penstock", "ReadJournal", Kind.READ),
         ("another", "PutThing", Kind.CHANGE),

@@ -42,6 +42,13 @@ def test_an_action_by_its_own_name_is_that_action_alone() -> None:
     assert statement("everything", "orders")["Action"] == ["sqs:*"]
 
 
+def test_all_queues_are_listed_or_none() -> None:
+    assert statement("list", "*") == {"Effect": "Allow", "Action": ["sqs:ListQueues"], "Resource": "*"}
+    assert statement("sqs:ListQueues", "*")["Resource"] == "*"
+    with pytest.raises(CommandError, match="all queues or none"):
+        Grant("list", "orders").check()
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_is_made_of_actions_that_there_are(verb: str) -> None:
     for action in (*VERBS[verb], *FIND):
@@ -58,7 +65,7 @@ def test_what_means_nothing_is_refused_in_a_line(verb: str, queue: str) -> None:
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("verb", [*VERBS, "sqs:Send*"])
+@pytest.mark.parametrize("verb", [*sorted(VERBS.keys() - {"list"}), "sqs:Send*"])
 @pytest.mark.parametrize(
     "queue", ["orders", "orders.fifo", "*", "o?-*", "arn:aws:sqs:us-east-1:111122223333:" + "q" * 80]
 )

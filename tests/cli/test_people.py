@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from server_process import Server
 
@@ -188,6 +189,30 @@ def test_what_is_allowed_is_a_policy_of_its_own_and_twice_is_once(ask: Ask, iam:
     (policy,) = iam.list_user_policies(UserName=user)["PolicyNames"]
     (statement,) = iam.get_user_policy(UserName=user, PolicyName=policy)["PolicyDocument"]["Statement"]
     assert (statement["Effect"], statement["Resource"]) == ("Allow", ORDERS)
+
+
+def test_a_user_may_do_what_it_was_allowed_and_nothing_else(ask: Ask, server: Server, user: str) -> None:
+    server.client().create_queue(QueueName=user)
+    server.client().create_queue(QueueName=f"not-{user}"[:80])
+    ask("policy", "allow", user, "send", user)
+    ask("policy", "allow", user, "list", "*")
+    key = json.loads(ask("key", "add", user, "--json"))
+    sqs = Server(
+        server.folder, access_key=key["AccessKeyId"], secret_key=key["SecretAccessKey"], url=server.url
+    ).client()
+    url = sqs.get_queue_url(QueueName=user)["QueueUrl"]
+    assert url in sqs.list_queues()["QueueUrls"]
+    assert sqs.send_message(QueueUrl=url, MessageBody="hello")["MessageId"]
+    for call, request in (
+        (sqs.send_message, {"QueueUrl": url.replace(user, f"not-{user}"[:80]), "MessageBody": "hello"}),
+        (sqs.receive_message, {"QueueUrl": url}),
+        (sqs.create_queue, {"QueueName": "another"}),
+    ):
+        with pytest.raises(ClientError, match="AccessDenied"):
+            call(**request)
+    ask("policy", "deny", user, "send", "*")
+    with pytest.raises(ClientError, match="explicit deny"):
+        sqs.send_message(QueueUrl=url, MessageBody="hello")
 
 
 def test_why_names_the_policy_that_decides(ask: Ask, user: str) -> None:

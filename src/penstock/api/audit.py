@@ -16,7 +16,7 @@ from penstock.aws.signature import read
 from penstock.core.audit import LONGEST_TEXT, Entry, Kind
 from penstock.core.errors import ServiceError, Unavailable
 
-READING = ("Get", "List", "Simulate", "Peek", "Read", "Lookup", "Describe", "Head")
+READING = ("Get", "List", "Simulate", "Peek", "Read", "Lookup", "Describe", "Decode")
 KINDS: dict[str, tuple[Kind | None, Kind | None]] = {
     "sqs": (None, None),
     "sts": (None, Kind.CHANGE),

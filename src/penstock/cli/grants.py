@@ -17,6 +17,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     "send": ("sqs:SendMessage",),
     "receive": ("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility"),
     "look": ("sqs:ListQueueTags", "sqs:ListDeadLetterSourceQueues", "sqs:ListMessageMoveTasks"),
+    "list": ("sqs:ListQueues",),
     "peek": ("penstock:PeekMessages",),
     "purge": ("sqs:PurgeQueue",),
     "manage": (
@@ -25,7 +26,9 @@ VERBS: dict[str, tuple[str, ...]] = {
     ),
     "everything": ("sqs:*",),
 }  # fmt: skip
-SELF_SUFFICIENT = ("everything",)
+SELF_SUFFICIENT = ("everything", "list")
+OF_THE_ACCOUNT = ("list", "sqs:ListQueues")
+"""Are about no queue, so that a policy names none either."""
 ACTION = re.compile(r"[a-z0-9-]+:[A-Za-z*?]+")
 QUEUE = re.compile(r"[A-Za-z0-9_.*?-]{1,80}")
 LONGEST_NAME = 128
@@ -45,6 +48,8 @@ class Grant(NamedTuple):
             )
         if not self.queue.startswith("arn:") and not QUEUE.fullmatch(self.queue):
             raise CommandError(f"{self.queue} is not a queue's name; * stands for any part of one")
+        if self.verb in OF_THE_ACCOUNT and self.queue != "*":
+            raise CommandError(f"one may {self.verb} all queues or none: give * for the queue")
         return self
 
     @property
@@ -56,7 +61,9 @@ class Grant(NamedTuple):
         return self.essential if alone else (*self.essential, *FIND)
 
     def arn(self, account: str, region: str) -> str:
-        return self.queue if self.queue.startswith("arn:") else f"arn:aws:sqs:{region}:{account}:{self.queue}"
+        if self.queue.startswith("arn:") or self.verb in OF_THE_ACCOUNT:
+            return self.queue
+        return f"arn:aws:sqs:{region}:{account}:{self.queue}"
 
     def document(self, effect: str, account: str, region: str) -> str:
         statement = {"Effect": effect, "Action": self.actions(effect), "Resource": self.arn(account, region)}
