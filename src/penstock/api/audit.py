@@ -74,13 +74,19 @@ TOLD = (
     "QueueArn",
     "ReaderName",
     "Node",
+    "TaskId",
+    "Force",
+    "DryRun",
 )
-"""Members of requests and replies that name what was meant or made."""
+"""Members of requests and replies that name what was meant or made, and what would have been."""
+INNER = ("Account", "AccessKey", "RootKey", "Credentials")
+"""Parts of replies in which such members are too."""
 
 
 def kind_of(service: str, action: str) -> Kind | None:
     reading, changing = KINDS.get(service, OF_NO_ONE)
-    return EXCEPTIONS.get((service, action), reading if action.startswith(READING) else changing)
+    reads = action.removeprefix("Admin").startswith(READING)
+    return EXCEPTIONS.get((service, action), reading if reads else changing)
 
 
 def _kind_of_call(call: Call) -> Kind | None:
@@ -159,11 +165,13 @@ def _resource(call: Call, reply: Any) -> str:
 
 def _named(shape: Any) -> Iterator[str]:
     """What a request says it is about; of a reply, what was made and the key it gives out."""
-    for part in (shape, *(getattr(shape, inner, None) for inner in ("Account", "AccessKey", "Credentials"))):
+    for part in (shape, *(getattr(shape, inner, None) for inner in INNER)):
         for member in TOLD if part is not None else ():
             value = getattr(part, member, None)
             if isinstance(value, str) and value:
                 yield f"{member}={value}"
+            elif value is True:
+                yield f"{member}=true"
 
 
 def _claimed_action(call: Call) -> str:
