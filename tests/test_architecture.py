@@ -18,9 +18,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "stores": {"core"},
     "listeners": {"listeners", "aws"},
     "journal": {"journal", "core"},
+    "audit": {"audit", "core", "journal"},
     "bench": {"bench"},
     "pipeline": {"pipeline"},
-    "loops": {"loops", "core", "api", "journal"},
+    "loops": {"loops", "core", "api", "journal", "audit"},
 }
 """Folder → the folders of ours it may import. A store may also import its own folder, and no other store."""
 

@@ -25,6 +25,7 @@ from penstock.api.metrics import Metrics
 from penstock.api.pages import Pages
 from penstock.api.record import Recorder
 from penstock.api.waiting import WaitingRoom
+from penstock.audit.log import Log as AuditLog
 from penstock.aws.signature import Verifier
 from penstock.aws.xml import refuse
 from penstock.config import Loaded, Settings
@@ -38,6 +39,7 @@ from penstock.declared import DeclarationError, declare
 from penstock.journal.keeping import JournalOfServer, Keeping, without_journal
 from penstock.listeners.http import HttpLimits, HttpListener, TlsFiles
 from penstock.logs import configure_logs
+from penstock.loops.audit import SAVE_EVERY_MS, AuditKeeper
 from penstock.loops.gauges import Gauges
 from penstock.loops.identities import Refresher
 from penstock.loops.journal import SYNC_EVERY_MS, JournalKeeper
@@ -113,6 +115,7 @@ class Server:
         self.mover = Loop(Mover(self.store), self.clock)
         self.gauges = Loop(Gauges(self.store), self.clock)
         self.journal: JournalOfServer | None = None
+        self.audit: AuditLog | None = None
 
     async def start(self) -> None:
         settings = self.settings
@@ -126,6 +129,7 @@ class Server:
         self.store.observe_commits(self.metrics.commit)
         self.store.traffic.since, self.store.traffic.kept_minutes = self.clock.now(), settings.metrics_keep_minutes
         await self._start_journal()
+        self._start_audit()
         self.identities = Identities(self.store, vault, dict(_declared_keys(settings)))
         await self.identities.refresh()
         self.refresher = Loop(Refresher(self.identities), self.clock)
@@ -142,6 +146,7 @@ class Server:
             recreate_wait_seconds=settings.recreate_wait_seconds,
             purge_wait_seconds=settings.purge_wait_seconds,
             journal=self.journal,
+            audit=self.audit,
             root_account=settings.root_account,
             identities=self.identities,
             declared_accounts={account.id: account.name for account in settings.accounts},
@@ -181,6 +186,14 @@ class Server:
         self.journal.wake = lambda: self.keeper.expect(self.clock.now() + SYNC_EVERY_MS)
         self.keeper.start()
 
+    def _start_audit(self) -> None:
+        if self.settings.audit == "on":
+            self.audit = AuditLog(self.settings.data / "audit", self.clock, self.settings.audit_keep_days)
+            self.audit.start()
+            self.auditor = Loop(AuditKeeper(self.audit), self.clock)
+            self.audit.wake = lambda: self.auditor.expect(self.clock.now() + SAVE_EVERY_MS)
+            self.auditor.start()
+
     def _check_time(self) -> None:
         """Time must not run backwards between two lives of the server: visibility, order and age are told by it."""
         known = self.store.known_time()
@@ -209,6 +222,9 @@ class Server:
         if self.journal:
             await self.keeper.stop()
             await self.journal.stop()
+        if self.audit:
+            await self.auditor.stop()
+            await self.audit.stop()
         await self.store.close()
 
     async def _write_last_uses(self) -> None:

@@ -11,7 +11,6 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from penstock import registry
 from sdk.conftest import program
 from server_process import Server
 
@@ -33,7 +32,6 @@ def session(server: Server, file: Path) -> boto3.Session:
     return boto3.Session(made["AccessKeyId"], made["SecretAccessKey"], made["SessionToken"], server.region)
 
 
-@pytest.mark.skipif("iam" not in registry.SERVICES, reason="roles are made through IAM")
 def test_every_command_of_the_page_works(fresh_server: Server, tmp_path: Path) -> None:
     aws = program("awscli", "aws")
     script = "\n".join(f'{block}\necho "block {number}" >&2' for number, block in enumerate(BLOCKS))

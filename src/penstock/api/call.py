@@ -10,6 +10,7 @@ from penstock.api.addresses import Addresses
 from penstock.api.identities import Identities
 from penstock.api.waiting import WaitingRoom
 from penstock.aws.http import HttpRequest
+from penstock.core.audit import AuditLog
 from penstock.core.clock import Clock
 from penstock.core.errors import no_such_queue
 from penstock.core.identity import NOBODY, Principal
@@ -36,6 +37,7 @@ class Site:
     recreate_wait_seconds: int = 60
     purge_wait_seconds: int = 60
     journal: Archive | None = None
+    audit: AuditLog | None = None
     root_account: str = "000000000000"
     declared_accounts: Mapping[str, str] = field(default_factory=dict)
     """Those that the settings file has, and what it calls them."""
@@ -44,7 +46,8 @@ class Site:
 
     def trouble(self) -> str | None:
         """Why not all is well, if so."""
-        return self.store.trouble() or (self.journal.trouble() if self.journal else None)
+        parts = (self.store, self.journal, self.audit)
+        return next((said for part in parts if part and (said := part.trouble())), None)
 
 
 class Call(msgspec.Struct):

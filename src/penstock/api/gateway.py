@@ -11,6 +11,7 @@ from types import ModuleType
 import structlog
 
 from penstock.api.access import Access
+from penstock.api.audit import audit, audited
 from penstock.api.authorise import Authorise
 from penstock.api.call import Call, Operation, Site
 from penstock.api.journal import note_denied
@@ -39,7 +40,7 @@ class Gateway:
         self._services = Services({name: module.SERVICE for name, module in services.items()})
         rights = rights_of(services)
         self._operations: dict[tuple[str, str], tuple[Operation, Right]] = {
-            (service, name): (operation, rights[service, name])
+            (service, name): (audited(service, name, operation), rights[service, name])
             for service, module in services.items()
             for name, operation in module.OPERATIONS.items()
         }
@@ -95,6 +96,7 @@ class Gateway:
         call.result = refusal.shape
         if refusal.shape == "AccessDenied":
             note_denied(call)
+        audit(call)
         response: HttpResponse = call.wire.refuse(refusal, call.id)
         return response
 

@@ -3,7 +3,7 @@
 import base64
 import binascii
 
-from penstock.api import account_removal, accounts, administration, all_moves, journal, queue_metrics
+from penstock.api import account_removal, accounts, administration, all_moves, audit_events, journal, queue_metrics
 from penstock.api.call import Call, Operation
 from penstock.api.sqs.receiving import system_attributes
 from penstock.aws import penstock
@@ -69,6 +69,7 @@ OPERATORS: dict[str, Operation] = {
     **account_removal.OPERATIONS,
     **administration.OPERATIONS,
     **all_moves.OPERATIONS,
+    **audit_events.OPERATIONS,
 }
 """About the server as a whole: for the root account, and whom its policies allow."""
 OPERATIONS: dict[str, Operation] = {

@@ -66,6 +66,24 @@ class AttributeValue(msgspec.Struct, kw_only=True):
     StringValue: str | None = None
     BinaryValue: bytes | None = None
 
+class AuditEvent(msgspec.Struct, kw_only=True):
+    Seq: int | None = None
+    Timestamp: int | None = None
+    Kind: str | None = None
+    Account: str | None = None
+    Principal: str | None = None
+    AccessKeyId: str | None = None
+    SourceAddress: str | None = None
+    Region: str | None = None
+    Service: str | None = None
+    Action: str | None = None
+    Resource: str | None = None
+    Result: str | None = None
+    ErrorCode: str | None = None
+    RequestId: str | None = None
+    Count: int | None = None
+    Hash: str | None = None
+
 class CommitJournalReaderRequest(msgspec.Struct, kw_only=True):
     ReaderName: str
     Node: str | None = None
@@ -159,6 +177,20 @@ class ListJournalSegmentsResult(msgspec.Struct, kw_only=True):
     Node: str | None = None
     LastSeq: int | None = None
     Segments: list[JournalSegment] | None = None
+
+class LookupAuditEventsRequest(msgspec.Struct, kw_only=True):
+    StartTime: int | None = None
+    EndTime: int | None = None
+    Account: str | None = None
+    Action: str | None = None
+    Principal: str | None = None
+    Result: str | None = None
+    MaxResults: int | None = None
+    NextToken: str | None = None
+
+class LookupAuditEventsResult(msgspec.Struct, kw_only=True):
+    Events: list[AuditEvent] | None = None
+    NextToken: str | None = None
 
 class MetricStatistics(msgspec.Struct, kw_only=True):
     SampleCount: int | None = None

@@ -28,6 +28,11 @@ COMMANDS = {
     "account": Command("penstock.cli.account:build", "Make, list, bound and delete accounts."),
     "metrics": Command("penstock.cli.metrics:build", "Show what queues did, window by window."),
     "journal": Command("penstock.cli.journal:build", "Look at the journal of every change, and check it."),
+    "user": Command("penstock.cli.user:build", "Make, list and remove users, and put them into groups."),
+    "group": Command("penstock.cli.group:build", "Make, list and remove groups of users."),
+    "key": Command("penstock.cli.key:build", "Make, list, switch off and remove access keys of users."),
+    "policy": Command("penstock.cli.policy:build", "Say who may do what with which queue, and ask why."),
+    "audit": Command("penstock.cli.audit:build", "Show who was refused, and who changed what, and check the log."),
     "backup": Command("penstock.cli.backup:build", "Copy the embedded store to a file, also while the server runs."),
     "restore": Command("penstock.cli.restore:build", "Put a backup in the place of the embedded store."),
     "master-key": Command(

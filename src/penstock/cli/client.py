@@ -69,6 +69,18 @@ def sqs_client(arguments: argparse.Namespace) -> Any:
     return _client("sqs", Connection.of(arguments, environment()))
 
 
+def iam_client(arguments: argparse.Namespace) -> Any:
+    """Of the same server: users, groups, keys and policies are managed where the queues are."""
+    return _client("iam", Connection.of(arguments, environment()))
+
+
+def account_and_region(arguments: argparse.Namespace) -> tuple[str, str]:
+    """Whose credentials these are, and where queues are meant."""
+    connection = Connection.of(arguments, environment())
+    client = _client("sts", connection)
+    return str(calling(client.get_caller_identity)["Account"]), connection.region
+
+
 def own_client(arguments: argparse.Namespace) -> Any:
     """A client of Penstock's own operations, from the model files that come with it."""
     return _client("penstock", Connection.of(arguments, environment()))

@@ -44,7 +44,11 @@ def build(parser: Parser) -> None:
         "--period", metavar="SECONDS", type=_period, default=60, help="of a window, a multiple of 60 (default: 60)"
     )
     parser.add_argument(
-        "--since", metavar="TIME", type=_seconds, default=3600, help="how far back, as in 90s, 15m, 2h (default: 1h)"
+        "--since",
+        metavar="TIME",
+        type=seconds_back,
+        default=3600,
+        help="how far back, as in 90s, 15m, 2h (default: 1h)",
     )
     parser.add_argument("--account", metavar="ACCOUNT", help="another account than the caller's, or * for all")
     parser.add_argument("--json", action="store_true", help="print all nine metrics of each window as JSON")
@@ -58,7 +62,7 @@ def _period(text: str) -> int:
     return int(text)
 
 
-def _seconds(text: str) -> int:
+def seconds_back(text: str) -> int:
     found = re.fullmatch(r"([1-9][0-9]{0,6})([smhd])", text)
     if not found:
         raise argparse.ArgumentTypeError("give a number with its unit, such as 90s, 15m, 2h or 1d")

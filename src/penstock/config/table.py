@@ -19,12 +19,13 @@ from penstock.config.values import Address, Network, Parser
 from penstock.core.limits import Limits
 
 PREFIX = "PENSTOCK_"
-WHERE, REGIONS, WHO, SERVING, JOURNAL, LOGS = (
+WHERE, REGIONS, WHO, SERVING, JOURNAL, AUDIT, LOGS = (
     "Where it listens and keeps its data",
     "Regions",
     "Who is calling",
     "Serving",
     "Journal",
+    "Audit log",
     "Logs",
 )
 AMAZON = "Waits and limits, with Amazon's values as defaults"
@@ -156,6 +157,13 @@ class Settings:
     journal_keep_bytes: int = setting(
         "10737418240", values.whole(0), JOURNAL, "The most bytes kept, whoever has not read them; 0 is without a limit."
     )
+    audit: str = setting(
+        "on",
+        values.one_of("on", "off"),
+        AUDIT,
+        "Whether refused calls, changes of identities and what administrators do are written to audit in data.",
+    )
+    audit_keep_days: int = setting("90", values.whole(0), AUDIT, "How long its lines are kept; 0 is for ever.")
     log_format: str = setting(
         "auto", values.one_of("auto", "json", "console"), LOGS, "auto is console on a terminal and json elsewhere."
     )

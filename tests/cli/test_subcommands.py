@@ -1,0 +1,24 @@
+"""The actions of a command have help with an example each."""
+
+import re
+
+import pytest
+
+from penstock.cli import main, parser_of
+
+WITH_ACTIONS = ("user", "group", "key", "policy")
+
+
+def actions(command: str) -> list[str]:
+    found = [action.choices for action in parser_of(command)._actions if isinstance(action.choices, dict)]
+    return list(found[0])
+
+
+@pytest.mark.parametrize(
+    "words", [(command, action) for command in WITH_ACTIONS for action in actions(command)], ids=" ".join
+)
+def test_help_of_an_action_carries_an_example(words: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*words, "--help"]) == 0
+    said, command = capsys.readouterr().out, " ".join(("penstock", *words))
+    assert said.startswith(f"usage: {command} ")
+    assert re.search(rf"^examples:\n  {command}\b", said, re.MULTILINE)
