@@ -1,22 +1,15 @@
 """The policy of the Scale messaging guide, on a user of a running server, with boto3."""
 
-import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
-from penstock import config
-from penstock.api.identities import Identities
-from penstock.core.directory import AccessKey, User
-from penstock.masterkey import vault_of
-from penstock.stores.sqlite import SqliteStore
 from server_process import Server
 
-ACCOUNT, KEY, SECRET = "000000000000", "AKIASCALESCALESCALE0", "the secret of the user scale"
+ACCOUNT = "000000000000"
 POLICY = """{
     "Version": "2012-10-17",
     "Statement": [{
@@ -28,33 +21,19 @@ POLICY = """{
 }"""
 
 
-async def add_user(data: Path) -> None:
-    """Before the server's first start, as if it had been there for long."""
-    settings = config.load({}, {"PENSTOCK_DATA": str(data)}).settings
-    store = SqliteStore(data / "penstock.db")
-    await store.open()
-    identities = Identities(store, vault_of(settings), {})
-    async with identities.changing():
-        await identities.save(
-            User(account=ACCOUNT, name="scale", id="AIDASCALE", inline={"scale": POLICY}),
-            AccessKey(account=ACCOUNT, name=KEY, user="scale", secret=identities.sealed(KEY, SECRET)),
-        )
-    await store.close()
-
-
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    server = Server(tmp_path)
-    server.data.mkdir(mode=0o700)
-    asyncio.run(add_user(server.data))
-    server.start()
-    yield server
-    server.stop()
-
-
-@pytest.fixture
-def scale(server: Server) -> Any:
-    return replace(server, access_key=KEY, secret_key=SECRET).client()
+def scale(server: Server) -> Iterator[Any]:
+    """A client of a user of that name, which goes when the test ends."""
+    iam = server.client("iam")
+    iam.create_user(UserName="scale")
+    policy = iam.create_policy(PolicyName="scale", PolicyDocument=POLICY)["Policy"]["Arn"]
+    iam.attach_user_policy(UserName="scale", PolicyArn=policy)
+    key = iam.create_access_key(UserName="scale")["AccessKey"]
+    yield replace(server, access_key=key["AccessKeyId"], secret_key=key["SecretAccessKey"]).client()
+    iam.delete_access_key(UserName="scale", AccessKeyId=key["AccessKeyId"])
+    iam.detach_user_policy(UserName="scale", PolicyArn=policy)
+    iam.delete_policy(PolicyArn=policy)
+    iam.delete_user(UserName="scale")
 
 
 def refusal(call: Any, **given: Any) -> str:
@@ -74,7 +53,9 @@ def test_it_gives_its_queue_and_blocks_every_other(server: Server, scale: Any) -
     entries = [{"Id": str(number), "MessageBody": "m"} for number in range(3)]
     assert len(scale.send_message_batch(QueueUrl=url, Entries=entries)["Successful"]) == 3
     messages = scale.receive_message(QueueUrl=url, AttributeNames=["All"], MaxNumberOfMessages=10)["Messages"]
-    assert {message["Attributes"]["SenderId"] for message in messages} == {"AIDASCALE"}
+    sender = server.client("iam").get_user(UserName="scale")["User"]["UserId"]
+    assert sender.startswith("AIDA")
+    assert {message["Attributes"]["SenderId"] for message in messages} == {sender}
     scale.change_message_visibility(QueueUrl=url, ReceiptHandle=messages[0]["ReceiptHandle"], VisibilityTimeout=60)
     gone = [{"Id": str(n), "ReceiptHandle": message["ReceiptHandle"]} for n, message in enumerate(messages)]
     assert len(scale.delete_message_batch(QueueUrl=url, Entries=gone)["Successful"]) == 4
@@ -107,3 +88,14 @@ def test_what_the_owner_adds_and_takes_away_holds_from_the_next_request(server: 
         root.set_queue_attributes(QueueUrl=url, Attributes={"Policy": policy})
         scale.send_message(QueueUrl=url, MessageBody="m")
         root.set_queue_attributes(QueueUrl=url, Attributes={"Policy": ""})
+
+
+def test_a_policy_that_is_detached_holds_no_more_at_the_next_request(server: Server, scale: Any) -> None:
+    iam, policy = server.client("iam"), f"arn:aws:iam::{ACCOUNT}:policy/scale"
+    url = scale.create_queue(QueueName="scale-command-messages")["QueueUrl"]
+    for _ in range(3):
+        scale.send_message(QueueUrl=url, MessageBody="m")
+        iam.detach_user_policy(UserName="scale", PolicyArn=policy)
+        refusal(scale.send_message, QueueUrl=url, MessageBody="m")
+        iam.attach_user_policy(UserName="scale", PolicyArn=policy)
+    server.client().purge_queue(QueueUrl=url)

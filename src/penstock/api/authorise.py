@@ -46,6 +46,8 @@ async def authorise(call: Call) -> None:
     _decide(call, right, target, queue)
     for action in right.with_it:
         _decide(call, Right(action), target, queue)
+    if right.also is not None:
+        _decide(call, right, right.also(call), None)
     if queue is not None and (question := _question(call, right, queue)) is not None:
         call.site.identities.remember(question)
 

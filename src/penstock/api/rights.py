@@ -3,7 +3,7 @@
 One row an operation; a server that has an operation without a row does not start. It refuses to know who is calling:
 `api.authorise` decides. Two kinds of operations need no row here, because a table of their service's module has them:
 OPERATORS are about the server as a whole, and so the root account's; RESOURCES are about things of the caller's
-account, and give the ARN of each.
+account, and give the ARN of each, ALSO that of a second thing.
 """
 
 import base64
@@ -27,18 +27,21 @@ class Target(NamedTuple):
 
 
 About = Callable[[Call], Target]
+Resource = Callable[[Call, Any], str]
 
 
 class Right(NamedTuple):
     """`action` is its name in policies. `about` is None for the queue that the request names. A right that is not
     `shared` cannot be given to another account, whatever a queue's policy says. `anonymous`: a queue's policy can give
-    it to those who do not say who they are. `with_it` are actions that are needed as well, on the same queue."""
+    it to those who do not say who they are. `with_it` are actions that are needed as well, on the same queue; `also`
+    is a second thing that the same action is about."""
 
     action: str
     about: About | None = None
     shared: bool = False
     anonymous: bool = False
     with_it: tuple[str, ...] = ()
+    also: About | None = None
 
 
 FREE = Right("")
@@ -142,13 +145,18 @@ def rights_of(services: Mapping[str, ModuleType]) -> dict[tuple[str, str], Right
     """By service and operation. An operation without a row is a KeyError."""
     found: dict[tuple[str, str], Right] = {}
     for service, module in services.items():
-        operators, resources = getattr(module, "OPERATORS", ()), getattr(module, "RESOURCES", {})
-        rows = {name: Right(f"{service}:{name}", about=the_server) for name in operators}
-        rows |= {name: Right(f"{service}:{name}", about=_of_its_own(about)) for name, about in resources.items()}
+        rows = {name: Right(f"{service}:{name}", about=the_server) for name in getattr(module, "OPERATORS", ())}
+        rows |= _of_their_own(service, getattr(module, "RESOURCES", {}), getattr(module, "ALSO", {}))
         rows |= RIGHTS.get(service, {})
         found |= {(service, operation): rows[operation] for operation in module.OPERATIONS}
     return found
 
 
-def _of_its_own(resource: Callable[[Call, Any], str]) -> About:
-    return lambda call: Target(resource(call, call.request), call.principal.account)
+def _of_their_own(service: str, first: Mapping[str, Resource], second: Mapping[str, Resource]) -> dict[str, Right]:
+    def about(resource: Resource) -> About:
+        return lambda call: Target(resource(call, call.request), call.principal.account)
+
+    return {
+        name: Right(f"{service}:{name}", about(resource), also=about(second[name]) if name in second else None)
+        for name, resource in first.items()
+    }
