@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import structlog
@@ -11,12 +12,15 @@ from penstock.config import Settings
 from penstock.core.directory import AccessKey
 from penstock.core.identifiers import new_key
 from penstock.core.store import Store, StoreError
-from penstock.masterkey import PUT_BACK
 
 log = structlog.get_logger("penstock")
 
 KEPT = "root-key"
 """Under which name stores of earlier versions keep it, as it is."""
+WRONG_MASTER_KEY = (
+    "the master key is not the one that the store was written with; put back master.key from the data directory, or "
+    "name the right one in master_key_file or PENSTOCK_MASTER_KEY"
+)
 
 
 class RootCredentials:
@@ -30,13 +34,31 @@ class RootCredentials:
 
     @classmethod
     async def of(cls, settings: Settings, identities: Identities, store: Store, now: int) -> "RootCredentials":
-        if settings.root_access_key:
-            access_key, secret_key = settings.root_access_key, settings.root_secret_key
-        else:
-            access_key, secret_key = await _kept(settings.root_account, identities, store, now)
-        credentials = cls(access_key, secret_key, settings.data / "credentials")
-        credentials.made_now = credentials.write() and not settings.root_access_key
+        credentials = cls(settings.root_access_key, settings.root_secret_key, settings.data / "credentials")
+        if not credentials.access_key:
+            await credentials._find(settings.root_account, identities, store, now)
+        credentials.write()
         return credentials
+
+    async def _find(self, account: str, identities: Identities, store: Store, now: int) -> None:
+        """The key that the file names, or else the newest that may be used; one is made if there is none."""
+        async with identities.changing() as directory:
+            keys = [key.name for key in directory.keys_of(account, "") if key.active]
+            if keys:
+                named = self._named()
+                self.access_key = named if named in keys else keys[-1]
+                known = identities.get(self.access_key)
+                if known is None:
+                    raise StoreError(WRONG_MASTER_KEY)
+                self.secret_key = known.secret
+                return
+            earlier = await store.keep(KEPT, b"")
+            self.access_key, self.secret_key = json.loads(earlier) if earlier else new_key()
+            sealed = identities.sealed(self.access_key, self.secret_key)
+            await identities.save(AccessKey(account=account, name=self.access_key, created=now, secret=sealed))
+            self.made_now = not earlier
+            if earlier:
+                await store.put(KEPT, b"")
 
     def change(self, access_key: str, secret_key: str) -> None:
         """The key is another one from now on. If the copy cannot be written, the next start writes it."""
@@ -46,12 +68,19 @@ class RootCredentials:
         except OSError as error:
             log.warning("the root account's key is not in its file", file=str(self.file), reason=str(error))
 
-    def write(self) -> bool:
-        """Whether the file did not say so already."""
+    def _named(self) -> str:
+        """The id of the key in the file, if there is one."""
+        try:
+            found = re.search(r"^aws_access_key_id = (\S+)$", self.file.read_text(), re.MULTILINE)
+        except (OSError, UnicodeDecodeError):
+            return ""
+        return found[1] if found else ""
+
+    def write(self) -> None:
         text = f"[default]\naws_access_key_id = {self.access_key}\naws_secret_access_key = {self.secret_key}\n"
         try:
             if self.file.read_text() == text:
-                return False
+                return
         except (FileNotFoundError, UnicodeDecodeError):  # damaged is as good as gone: what counts is elsewhere
             pass
         partial = self.file.with_name("credentials.partial")
@@ -59,24 +88,3 @@ class RootCredentials:
         with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             file.write(text)
         partial.rename(self.file)
-        return True
-
-
-async def _kept(account: str, identities: Identities, store: Store, now: int) -> tuple[str, str]:
-    """The newest key of the root account that may be used; one is made if there is none."""
-    async with identities.changing() as directory:
-        keys = [key for key in directory.keys_of(account, "") if key.active]
-        if keys:
-            access_key = keys[-1].name
-            known = identities.get(access_key)
-            if known is None:
-                raise StoreError(f"the master key is not the one that the root key was sealed with; {PUT_BACK}")
-            return access_key, known.secret
-        earlier = await store.keep(KEPT, b"")
-        access_key, secret = json.loads(earlier) if earlier else new_key()
-        await identities.save(
-            AccessKey(account=account, name=access_key, created=now, secret=identities.sealed(access_key, secret))
-        )
-        if earlier:
-            await store.put(KEPT, b"")
-        return access_key, secret
