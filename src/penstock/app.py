@@ -148,6 +148,7 @@ class Server:
             journal=self.journal,
             audit=self.audit,
             root_account=settings.root_account,
+            every_account_exists=settings.auth == "off",
             identities=self.identities,
             declared_accounts={account.id: account.name for account in settings.accounts},
             root_key_changed=lambda access_key, secret: credentials.change(access_key, secret),

@@ -79,7 +79,7 @@ def queue(tell: Teller) -> Facts:
     sqs.tag_queue(QueueUrl=url, Tags={"stage": "live"})
     sqs.untag_queue(QueueUrl=url, TagKeys=["team"])
     facts["tags"] = sqs.list_queue_tags(QueueUrl=url)["Tags"]
-    sqs.add_permission(QueueUrl=url, Label="ship", AWSAccountIds=["111122223333"], Actions=["SendMessage"])
+    sqs.add_permission(QueueUrl=url, Label="ship", AWSAccountIds=["000000000000"], Actions=["SendMessage"])
     (statement,) = json.loads(tell.attributes(url, "Policy")["Policy"])["Statement"]
     facts["permission"] = [statement["Sid"], statement["Action"], statement["Principal"]]
     sqs.remove_permission(QueueUrl=url, Label="ship")

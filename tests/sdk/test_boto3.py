@@ -36,7 +36,7 @@ def test_a_queue_lives_and_is_deleted(told: dict[str, Facts]) -> None:
         "listed": ["orders"],
         "attributes": {"DelaySeconds": "0", "VisibilityTimeout": "60"},
         "tags": {"stage": "live"},
-        "permission": ["ship", "SQS:SendMessage", {"AWS": "arn:aws:iam::111122223333:root"}],
+        "permission": ["ship", "SQS:SendMessage", {"AWS": "arn:aws:iam::000000000000:root"}],
         "permission removed": True,
         "purged": [0, 0, 0],
         "purged again": ["AWS.SimpleQueueService.PurgeQueueInProgress", 403],

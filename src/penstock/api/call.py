@@ -39,6 +39,8 @@ class Site:
     journal: Archive | None = None
     audit: AuditLog | None = None
     root_account: str = "000000000000"
+    every_account_exists: bool = False
+    """So it is with authentication off."""
     declared_accounts: Mapping[str, str] = field(default_factory=dict)
     """Those that the settings file has, and what it calls them."""
     root_key_changed: Callable[[str, str], None] = lambda access_key, secret: None

@@ -175,9 +175,9 @@ class Identities:
             self.allowed.clear()
         self.allowed.add(question)
 
-    def accounts(self) -> Iterable[str]:
-        """Those that there are, whether declared or made."""
-        return {*self.directory.accounts, *self.declared()}
+    def has_account(self, account: str) -> bool:
+        """Whether it was declared or made."""
+        return account in self.directory.accounts or account in self.declared()
 
 
 def principal_of(user: User) -> Principal:

@@ -40,7 +40,7 @@ def with_permission(queue: Queue, label: str, accounts: list[str], actions: list
             raise invalid_value(f"SQS:{action}", "ActionName", reason)
     for account in accounts:
         if not (account.isascii() and account.isdigit() and len(account) == 12):
-            raise invalid_value(f"[{account}]", "PrincipalId", "Unable to verify.")
+            raise unverified(account)
     statement = {
         "Sid": label,
         "Effect": "Allow",
@@ -55,6 +55,10 @@ def with_permission(queue: Queue, label: str, accounts: list[str], actions: list
     written = _written(policy)
     check_policy(written)
     return written
+
+
+def unverified(account: str) -> ServiceError:
+    return invalid_value(f"[{account}]", "PrincipalId", "Unable to verify.")
 
 
 def without_permission(queue: Queue, label: str) -> str:

@@ -11,19 +11,27 @@ from penstock.api.iam.paging import page
 from penstock.api.iam.quotas import QUOTAS
 from penstock.api.iam.refusals import in_use, over_quota
 from penstock.api.iam.tags import checked_tags
+from penstock.api.principals import check_known
 from penstock.aws import iam
 from penstock.core.directory import Role, named
+from penstock.core.errors import ServiceError
 from penstock.core.identifiers import unique_id
-from penstock.core.policy import Use
+from penstock.core.policy import UnknownPrincipal, Use
 
 SESSION_SECONDS = 3600
 
 
-def _trust(document: str) -> str:
+def _trust(call: Call, document: str) -> str:
     most = QUOTAS["AssumeRolePolicySizeQuota"]
     if size_of(document) > most:
         raise over_quota("ACLSizePerRole", most)
-    return checked(document, Use.TRUST)
+    checked(document, Use.TRUST)
+    try:
+        check_known(call, document, Use.TRUST)
+    except UnknownPrincipal as error:
+        reason = f'Invalid principal in policy: "AWS":"{error.principal}"'
+        raise ServiceError("MalformedPolicyDocumentException", reason) from None
+    return document
 
 
 async def create_role(call: Call, request: iam.CreateRoleRequest) -> iam.CreateRoleResponse:
@@ -37,7 +45,7 @@ async def create_role(call: Call, request: iam.CreateRoleRequest) -> iam.CreateR
             created=call.now(),
             id=unique_id(ROLES.prefix),
             path=request.Path or "/",
-            trust=_trust(request.AssumeRolePolicyDocument),
+            trust=_trust(call, request.AssumeRolePolicyDocument),
             description=request.Description or "",
             most_session_seconds=request.MaxSessionDuration or SESSION_SECONDS,
             boundary=bounding(call, directory, request.PermissionsBoundary),
@@ -79,7 +87,7 @@ async def update_role_description(
 async def update_assume_role_policy(call: Call, request: iam.UpdateAssumeRolePolicyRequest) -> None:
     async with call.site.identities.changing() as directory:
         role = ROLES.asked(call, directory, request)
-        await call.site.identities.save(replace(role, trust=_trust(request.PolicyDocument)))
+        await call.site.identities.save(replace(role, trust=_trust(call, request.PolicyDocument)))
 
 
 async def delete_role(call: Call, request: iam.DeleteRoleRequest) -> None:

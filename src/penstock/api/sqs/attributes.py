@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 
 from penstock.api.call import Call, Site
+from penstock.api.principals import check_known
 from penstock.aws import sqs
 from penstock.core import attributes
-from penstock.core.errors import invalid_value
+from penstock.core.errors import invalid_attribute, invalid_value
+from penstock.core.policy import UnknownPrincipal, Use
 from penstock.core.queue import Queue, QueueKey
 
 KNOWN = {*attributes.CHECKS, *attributes.MEASURED}
@@ -27,6 +29,7 @@ async def set_queue_attributes(call: Call, request: sqs.SetQueueAttributesReques
     queue = await call.queue()
     change = attributes.checked(request.Attributes, queue.fifo, call.site.limits)
     check_key(call.site, change)
+    check_principals(call, change)
     await check_redrive(call, queue.key, queue.fifo, change, request.Attributes)
     changed = attributes.merged(queue.attributes, change)
     await alter(call, queue, attributes.lagging(queue, changed, call.now()))
@@ -40,6 +43,15 @@ def check_key(site: Site, change: Mapping[str, str]) -> None:
     """Whether the key of KMS that is to encrypt messages can do so."""
     if change.get("KmsMasterKeyId"):
         site.keyring.check(change["KmsMasterKeyId"])
+
+
+def check_principals(call: Call, change: Mapping[str, str]) -> None:
+    """Whether there is everyone whom a new policy names."""
+    try:
+        if change.get("Policy"):
+            check_known(call, change["Policy"], Use.RESOURCE)
+    except UnknownPrincipal as error:
+        raise invalid_attribute("Policy", str(error)) from None
 
 
 async def check_redrive(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from penstock.api.account_census import quota_of
 from penstock.api.call import Call
-from penstock.api.sqs.attributes import check_key, check_redrive
+from penstock.api.sqs.attributes import check_key, check_principals, check_redrive
 from penstock.api.sqs.tags import check_tags
 from penstock.aws import sqs
 from penstock.core import attributes
@@ -28,6 +28,7 @@ async def create_queue(call: Call, request: sqs.CreateQueueRequest) -> sqs.Creat
     if queue is None:
         await _check_not_deleted_recently(call, key)
         await _check_quota(call)
+        check_principals(call, wanted)
         settled = attributes.merged({"FifoQueue": "true"} if fifo else {}, wanted)
         queue = await call.site.store.create_queue(key, settled, tags, call.now(), by=call.principal.arn)
     elif different := attributes.difference(queue, wanted):

@@ -7,7 +7,8 @@ refusal_text  a Decision that refuses → Amazon's words
 
 from penstock.core.policy.decision import Ask, Decision, Grants, Match, Reason, Source, decide
 from penstock.core.policy.document import Bounds, read_policy
-from penstock.core.policy.problem import PolicyError
+from penstock.core.policy.principals import named_by
+from penstock.core.policy.problem import PolicyError, UnknownPrincipal
 from penstock.core.policy.statement import Policy, Statement, Use
 from penstock.core.policy.template import Context
 from penstock.core.policy.words import refusal_text
@@ -24,8 +25,10 @@ __all__ = [
     "Reason",
     "Source",
     "Statement",
+    "UnknownPrincipal",
     "Use",
     "decide",
+    "named_by",
     "read_policy",
     "refusal_text",
 ]

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from penstock.core.policy.grammar import Grammar, Number
+from penstock.core.policy.grammar import Grammar, Known, Number
 from penstock.core.policy.problem import PolicyError
 from penstock.core.policy.statement import Policy, Statement, Use
 
@@ -29,8 +29,10 @@ class Bounds:
 BOUNDS = {Use.IDENTITY: Bounds(), Use.TRUST: Bounds(), Use.RESOURCE: Bounds(statements=20, principals=50)}
 
 
-def read_policy(text: str, use: Use, name: str = "", bounds: Bounds | None = None) -> Policy:
-    """`name` is what decisions call it. Raises PolicyError."""
+def read_policy(
+    text: str, use: Use, name: str = "", bounds: Bounds | None = None, known: Known | None = None
+) -> Policy:
+    """`name` is what decisions call it. Raises PolicyError; UnknownPrincipal if `known` is given and says no."""
     bounds = bounds or BOUNDS[use]
     if len(text) > bounds.characters:
         raise PolicyError(f"It has {len(text)} characters, and {bounds.characters} are allowed")
@@ -45,7 +47,7 @@ def read_policy(text: str, use: Use, name: str = "", bounds: Bounds | None = Non
             )
     if type(document.get("Id", "")) is not str:
         raise PolicyError("Id is not a text", "Id")
-    grammar = Grammar(use, _version(document) == VARIABLES_SINCE, bounds.principals)
+    grammar = Grammar(use, _version(document) == VARIABLES_SINCE, bounds.principals, known)
     return Policy(name, use, _statements(document, grammar, bounds))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from penstock.core.policy import conditions
 from penstock.core.policy.principals import SERVICE, Principals, is_principal
-from penstock.core.policy.problem import PolicyError
+from penstock.core.policy.problem import PolicyError, UnknownPrincipal
 from penstock.core.policy.statement import Choice, Statement, Use
 from penstock.core.policy.template import Template, TemplateError, tokens_of
 
@@ -22,6 +22,10 @@ _VARIABLE = re.compile(r"\$\{[^}]*\}")
 _SID = re.compile(r"[A-Za-z0-9]*")
 
 
+Known = Callable[[str], bool]
+"""Whether there is whom a value of `AWS` names."""
+
+
 class Number(str):
     """A number of a document, as it was written there: it is nowhere needed as anything else."""
 
@@ -29,8 +33,11 @@ class Number(str):
 class Grammar:
     """The rules for one document; it remembers what must not come twice, and how many principals there were."""
 
-    def __init__(self, use: Use, variables: bool, most_principals: int | None = None) -> None:
+    def __init__(
+        self, use: Use, variables: bool, most_principals: int | None = None, known: Known | None = None
+    ) -> None:
         self._use = use
+        self._known = known
         self._variables = variables
         self._most_principals = most_principals
         self._principals = 0
@@ -106,6 +113,8 @@ class Grammar:
             for value, where in _texts(values, f"{place}.{kind}"):
                 if not check(value):
                     raise PolicyError(f"{value!r} is not {wants}", where)
+                if kind == "AWS" and self._known is not None and not self._known(value):
+                    raise UnknownPrincipal(value, where)
                 found.append(value)
         return found
 

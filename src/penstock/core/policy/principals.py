@@ -7,6 +7,7 @@ sessions no more than their boundary and session policies allow; naming an accou
 import re
 from collections.abc import Iterable
 from enum import IntEnum
+from typing import NamedTuple
 
 from penstock.core.identity import Kind, Principal
 
@@ -14,7 +15,8 @@ ACCOUNT = re.compile(r"[0-9]{12}")
 _ARN = re.compile(
     r"arn:aws:(?:iam::(?P<root>[0-9]{12}):root"
     r"|iam::(?P<account>[0-9]{12}):(?P<kind>user|role)/(?:[!-)+->@-~]+/)?(?P<name>[A-Za-z0-9_+=,.@-]+)"
-    r"|sts::[0-9]{12}:(?:assumed-role/[A-Za-z0-9_+=,.@-]+|federated-user)/[A-Za-z0-9_+=,.@-]+)"
+    r"|sts::(?P<vouching>[0-9]{12}):(?:assumed-role/(?P<assumed>[A-Za-z0-9_+=,.@-]+)|federated-user)"
+    r"/[A-Za-z0-9_+=,.@-]+)"
 )
 SERVICE = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)*\.amazonaws\.com")
 
@@ -78,3 +80,27 @@ _BEHIND = {"role": Kind.ROLE, "user": Kind.FEDERATED}
 def is_principal(value: str) -> bool:
     """Whether a value of `AWS` can name someone."""
     return value == "*" or bool(ACCOUNT.fullmatch(value) or _ARN.fullmatch(value))
+
+
+class Named(NamedTuple):
+    """Whom a value of `AWS` names, for those who know who there is. `kind` is user or role, or empty for an account and
+    for sessions that users vouch for; `arn` is that of the user or role, and empty where the value does not tell it."""
+
+    account: str
+    kind: str = ""
+    name: str = ""
+    arn: str = ""
+
+
+def named_by(value: str) -> Named | None:
+    """None for everyone."""
+    if ACCOUNT.fullmatch(value):
+        return Named(value)
+    arn = _ARN.fullmatch(value)
+    if arn is None:
+        return None
+    if arn["kind"]:
+        return Named(arn["account"], arn["kind"], arn["name"], value)
+    if arn["assumed"]:
+        return Named(arn["vouching"], "role", arn["assumed"])
+    return Named(arn["root"] or arn["vouching"])

@@ -16,6 +16,14 @@ class PolicyError(Exception):
         return f"{self.reason}, in {self.place}."
 
 
+class UnknownPrincipal(PolicyError):
+    """The document is in order, but there is nobody of whom it speaks."""
+
+    def __init__(self, principal: str, place: str) -> None:
+        super().__init__(f"There is no principal {principal!r}", place)
+        self.principal = _shown(principal)
+
+
 def _shown(text: str) -> str:
     """The text as every protocol and log can carry it."""
     start = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
