@@ -1,8 +1,11 @@
 """Which policies hold for whom: a user's, its groups', boundaries and sessions; from when, and what if they are bad."""
 
+from typing import Any
+
 import pytest
 from deciding import ACCOUNT, ANN, ARN, BOB, DEAD, NOBODY, ROOT, STRANGER, Operation, Town, allow, deny, written
 
+from penstock.api.identities import principal_of
 from penstock.core.directory import AccessKey, ManagedPolicy, Role, Version
 from penstock.core.identity import Kind, Principal, Session
 from penstock.core.policy import Ask, decide
@@ -82,6 +85,29 @@ def test_a_document_that_cannot_be_read_denies_everything(town: Town) -> None:
     assert town.call(ANN, SEND).denied
     town.give(ANN, inline={"good": written(allow("*"))})
     assert not town.call(ANN, SEND).denied
+
+
+STATES: dict[str, dict[str, Any]] = {
+    "nothing": {},
+    "its own": {"inline": {"own": written(allow("sqs:SendMessage", ARN))}},
+    "a group's": {"groups": ("senders",)},
+    "one that cannot be read": {"inline": {"good": written(allow("*")), "bad": '{"Statement":'}},
+    "a boundary that is gone": {"inline": {"own": written(allow("*"))}, "boundary": "arn:aws:iam::aws:policy/NotHere"},
+}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_a_simulation_says_what_is_decided_and_by_which_policy(town: Town, state: str) -> None:
+    town.join(ANN, "senders", allow("sqs:SendMessage", ARN))
+    town.give(ANN, **STATES[state])
+    simulate = Operation("iam", "SimulatePrincipalPolicy")
+    asked = {"PolicySourceArn": town.user(ANN).arn, "ActionNames": ["sqs:SendMessage"], "ResourceArns": [ARN]}
+    (result,) = town.call(ROOT, simulate, **asked).answer["EvaluationResults"]
+    assert (result["EvalDecision"] == "allowed") is (not town.call(ANN, SEND).denied)
+    named = [matched["SourcePolicyId"] for matched in result["MatchedStatements"]]
+    grants = town.identities.grants(principal_of(town.user(ANN)))
+    decided = decide(Ask(principal_of(town.user(ANN)), "sqs:SendMessage", ARN), grants, None, ACCOUNT)
+    assert named == [match.policy for match in decided.matched]
 
 
 @pytest.mark.parametrize("document", ["{}", "nonsense", '{"Statement":[{"Effect":"Allow","Action":"*"}]}'])

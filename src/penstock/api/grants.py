@@ -1,11 +1,13 @@
 """Which policies hold for a principal: its own, its groups', its boundary, and those of its session.
 
-Documents were checked when they were set. One that cannot be read all the same, as an older version may have let it
-in, denies everything, and a boundary that is not there allows nothing: what is not understood never opens a door.
+Decisions and simulations both ask here. Documents were checked when they were set. One that cannot be read all the
+same, as an older version may have let it in, denies everything, and a boundary that is not there allows nothing: what
+is not understood never opens a door.
 """
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 from penstock.core.directory import Bounded, Directory, Holder, User
 from penstock.core.identity import Kind, Principal
@@ -13,8 +15,8 @@ from penstock.core.policy import Grants, Policy, PolicyError, Use, read_policy
 
 _ALL = '{"Version":"2012-10-17","Statement":[{"Effect":"%s","Action":"*","Resource":"*"}]}'
 EVERYTHING = read_policy(_ALL % "Allow", Use.IDENTITY, "everything")
-NOTHING = read_policy(_ALL % "Deny", Use.IDENTITY, "nothing")
 NO_GRANTS = Grants()
+MANAGED = "user-managed"
 STEADY = frozenset({
     "aws:principalaccount", "aws:principalarn", "aws:principaltype", "aws:requestedregion", "aws:resourceaccount",
     "aws:securetransport", "aws:sourceip", "aws:useragent", "aws:userid", "aws:username",
@@ -36,12 +38,20 @@ class Standing:
         self.steady = STEADY.issuperset(self.asked)
 
 
+class Held(NamedTuple):
+    """A policy, its text, and where it is from: its own name is what decisions call it, `kind` what simulations do."""
+
+    policy: Policy
+    kind: str
+    document: str
+
+
 @lru_cache(maxsize=4096)
 def compiled(document: str, name: str) -> Policy:
     try:
         return read_policy(document, Use.IDENTITY, name)
     except PolicyError:
-        return NOTHING
+        return read_policy(_ALL % "Deny", Use.IDENTITY, name)
 
 
 def grants_of(principal: Principal, directory: Directory) -> Grants:
@@ -50,7 +60,10 @@ def grants_of(principal: Principal, directory: Directory) -> Grants:
     narrowed = None if session is None else tuple(compiled(document, "") for document in session)
     holder = _holder(principal, directory)
     if holder is not None:
-        return Grants(tuple(_identity(holder, directory)), _boundary(holder, directory), narrowed)
+        boundary = boundary_of(holder, directory)
+        return Grants(
+            tuple(held.policy for held in held_by(holder, directory)), boundary.policy if boundary else None, narrowed
+        )
     if principal.kind is Kind.FEDERATED and not principal.owner:
         return Grants((EVERYTHING,), None, narrowed)
     return NO_GRANTS if narrowed is None else Grants((), None, narrowed)
@@ -63,18 +76,21 @@ def _holder(principal: Principal, directory: Directory) -> Bounded | None:
     return find(principal.account, principal.owner)
 
 
-def _identity(holder: Bounded, directory: Directory) -> Iterator[Policy]:
+def held_by(holder: Holder, directory: Directory) -> Iterator[Held]:
+    """Those that hang on somebody, and on the groups it is in."""
     groups: Iterable[Holder] = directory.groups_of(holder) if isinstance(holder, User) else ()
     for each in (holder, *groups):
+        word = type(each).__name__.lower()
         for name, document in each.inline.items():
-            yield compiled(document, name)
+            yield Held(compiled(document, f"{word}_{each.name}_{name}"), word, document)
         for arn in each.attached:
             if managed := directory.policy_by_arn.get(arn):
-                yield compiled(managed.document, managed.name)
+                yield Held(compiled(managed.document, arn), MANAGED, managed.document)
 
 
-def _boundary(holder: Bounded, directory: Directory) -> Policy | None:
-    if holder.boundary is None:
+def boundary_of(holder: Holder, directory: Directory) -> Held | None:
+    if not isinstance(holder, Bounded) or holder.boundary is None:
         return None
     managed = directory.policy_by_arn.get(holder.boundary)
-    return compiled(managed.document, managed.name) if managed else NOTHING
+    document = managed.document if managed else _ALL % "Deny"
+    return Held(compiled(document, holder.boundary), MANAGED, document)

@@ -10,9 +10,10 @@ from functools import cached_property
 from typing import Any
 
 from penstock.api.call import Call, Operation
+from penstock.api.grants import Held, boundary_of, held_by
 from penstock.api.iam.paging import stretch
 from penstock.api.iam.refusals import invalid_input
-from penstock.api.iam.sources import Heard, bounds, brought, entity_at, heard, held, keys_of
+from penstock.api.iam.sources import brought, entity_at, heard, keys_of
 from penstock.api.identities import principal_of
 from penstock.aws import iam
 from penstock.core.directory import User
@@ -32,14 +33,14 @@ class Case:
     """Who asks, and every policy that has a say."""
 
     principal: Principal
-    identity: Sequence[Heard]
-    boundary: Sequence[Heard]
-    resource: Heard | None
+    identity: Sequence[Held]
+    boundary: Sequence[Held]
+    resource: Held | None
     owner: str
     context: Context
 
     @cached_property
-    def everything(self) -> list[Heard]:
+    def everything(self) -> list[Held]:
         return [*self.identity, *self.boundary, *([self.resource] if self.resource else ())]
 
     @cached_property
@@ -107,7 +108,7 @@ def _context(principal: Principal, entries: Sequence[iam.ContextEntry]) -> dict[
     return known
 
 
-def _resource_policy(request: Any, principal_known: bool) -> Heard | None:
+def _resource_policy(request: Any, principal_known: bool) -> Held | None:
     if request.ResourcePolicy is None:
         return None
     if not principal_known:
@@ -115,7 +116,7 @@ def _resource_policy(request: Any, principal_known: bool) -> Heard | None:
     return heard(request.ResourcePolicy, "ResourcePolicy", "resource", Use.RESOURCE)
 
 
-def _case(request: Any, principal: Principal, identity: Sequence[Heard], boundary: Sequence[Heard]) -> Case:
+def _case(request: Any, principal: Principal, identity: Sequence[Held], boundary: Sequence[Held]) -> Case:
     owner = _OWNER.fullmatch(request.ResourceOwner) if request.ResourceOwner else None
     if request.ResourceOwner and owner is None:
         raise invalid_input(f"Invalid ResourceOwner: {request.ResourceOwner} is not the ARN of an account.")
@@ -158,15 +159,16 @@ async def simulate_principal_policy(
     _refuse_unknown(request, "PolicyExclusionList")
     directory = call.site.identities.directory
     source = entity_at(call, directory, request.PolicySourceArn)
+    bound = boundary_of(source, directory)
     caller = request.CallerArn or (request.PolicySourceArn if isinstance(source, User) else None)
     return _results(
         request,
         _case(
             request,
             _caller(call, caller),
-            [*held(directory, source), *brought(request.PolicyInputList, "PolicyInputList")],
+            [*held_by(source, directory), *brought(request.PolicyInputList, "PolicyInputList")],
             brought(request.PermissionsBoundaryPolicyInputList, "PermissionsBoundaryPolicyInputList")
-            or bounds(directory, source),
+            or ([bound] if bound else []),
         ),
     )
 
@@ -189,7 +191,7 @@ async def context_keys_of_principal(
 ) -> iam.GetContextKeysForPolicyResponse:
     directory = call.site.identities.directory
     source = entity_at(call, directory, request.PolicySourceArn)
-    policies = [*held(directory, source), *brought(request.PolicyInputList, "PolicyInputList")]
+    policies = [*held_by(source, directory), *brought(request.PolicyInputList, "PolicyInputList")]
     return iam.GetContextKeysForPolicyResponse(ContextKeyNames=keys_of(policies))
 
 
