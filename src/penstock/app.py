@@ -46,6 +46,7 @@ from penstock.loops.journal import SYNC_EVERY_MS, JournalKeeper
 from penstock.loops.last_used import UseWriter
 from penstock.loops.loop import Loop
 from penstock.loops.mover import Mover
+from penstock.loops.refusals import RefusalTeller
 from penstock.loops.sweeper import Sweeper
 from penstock.masterkey import vault_of
 
@@ -164,6 +165,7 @@ class Server:
         self.gauges.start()
         self.refresher.start()
         self.use_writer.start()
+        self.telling.start()
         announce(settings, self.url, credentials)
 
     async def _start_journal(self) -> None:
@@ -220,6 +222,8 @@ class Server:
         await self.refresher.stop()
         await self.use_writer.stop()
         await self._write_last_uses()
+        await self.telling.stop()
+        self.teller.tell(self.clock.now())
         if self.journal:
             await self.keeper.stop()
             await self.journal.stop()
@@ -273,7 +277,10 @@ class Server:
             addresses=site.addresses,
             used=self.key_uses,
         )
-        gateway = Gateway(site, access, authorise, services, Recorder(self.metrics))
+        recorder = Recorder(self.metrics)
+        self.teller = RefusalTeller(site, recorder)
+        self.telling = Loop(self.teller, self.clock)
+        gateway = Gateway(site, access, authorise, services, recorder)
         self.pages = Pages(site, self.metrics, settings.metrics_from, gateway, on_trouble=self._sweep_now)
         tls = None
         if settings.tls_certificate and settings.tls_key:

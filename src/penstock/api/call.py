@@ -10,7 +10,7 @@ from penstock.api.addresses import Addresses
 from penstock.api.identities import Identities
 from penstock.api.waiting import WaitingRoom
 from penstock.aws.http import HttpRequest
-from penstock.core.audit import AuditLog
+from penstock.core.audit import AuditLog, neighbourhood_of
 from penstock.core.clock import Clock
 from penstock.core.errors import no_such_queue
 from penstock.core.identity import NOBODY, Principal
@@ -19,6 +19,7 @@ from penstock.core.keyring import Keyring
 from penstock.core.limits import Limits
 from penstock.core.queue import Queue, QueueKey
 from penstock.core.store import Store
+from penstock.core.thinning import REFUSED, Thinning
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class Site:
     purge_wait_seconds: int = 60
     journal: Archive | None = None
     audit: AuditLog | None = None
+    denials: Thinning = field(default_factory=lambda: Thinning(*REFUSED))
+    """How many refusals become events of the journal."""
     root_account: str = "000000000000"
     every_account_exists: bool = False
     """So it is with authentication off."""
@@ -99,6 +102,11 @@ class Call(msgspec.Struct):
 
     def url_of(self, queue: Queue) -> str:
         return f"{self.site.addresses.base_url(self.http)}/{queue.key.account}/{queue.key.name}"
+
+    @property
+    def crowd(self) -> str:
+        """As one of whom a refused caller counts: its account, or of one who is not known its address."""
+        return self.principal.account or neighbourhood_of(self.site.addresses.peer_of(self.http))
 
     @property
     def trace(self) -> str | None:

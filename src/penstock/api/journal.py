@@ -2,7 +2,7 @@
 found nothing. A journal holds the messages of every account, so the operations are about the server (`api.rights`).
 """
 
-from penstock.api.call import Call, Operation
+from penstock.api.call import Call, Operation, Site
 from penstock.aws import penstock
 from penstock.core.errors import ServiceError, invalid_value
 from penstock.core.journal import DENIED, EMPTY_RECEIVE, OFF, Archive, Event, ReaderState, Segment, UnknownReader
@@ -21,12 +21,21 @@ def note_empty_receive(call: Call, queue: Queue, begun: int) -> None:
 
 
 def note_denied(call: Call) -> None:
-    """Someone was refused something: who, if they said so, or else from where."""
-    if call.site.journal is not None:
+    """Someone was refused something: who, if they said so, or else from where. Of a flood, most are only counted."""
+    if call.site.journal is not None and call.site.denials.admits(call.crowd, call.now()):
         region, account, name = call.resource or (call.region, call.principal.account, None)
         event = Event("", 0, call.now(), DENIED, region, account, name)
         event.principal, event.reason = call.principal.arn or call.principal.user_id, call.action
         call.site.journal.note(event)
+
+
+def tell_denied(site: Site, now: int) -> None:
+    """An event for each account or address of whom refusals were only counted. It names no queue and no action."""
+    if site.journal is None:
+        return
+    for crowd, count in site.denials.take_held().items():
+        account = crowd if crowd.isdigit() else site.root_account
+        site.journal.note(Event("", 0, now, DENIED, "", account, principal=crowd or None, count=count))
 
 
 def _journal(call: Call) -> Archive:

@@ -22,7 +22,7 @@ from penstock.audit.search import find
 from penstock.core.audit import START, Ask, Entry, Found, Kind, line_of, neighbourhood_of
 from penstock.core.clock import Clock
 from penstock.core.errors import Unavailable
-from penstock.core.thinning import DAY_MS, OTHERS, Thinning
+from penstock.core.thinning import DAY_MS, OTHERS, REFUSED, Thinning
 from penstock.journal.disk import Disk
 
 log = structlog.get_logger("penstock")
@@ -31,8 +31,6 @@ FULL_DISK = {errno.ENOSPC, errno.EDQUOT}
 FILE_BYTES = 16_777_216
 MOST_WAITING = 1_048_576
 """Bytes that may wait for a disk with no room; refused calls beyond them are only counted."""
-REFUSED = (1_000, 10, 50, 100_000)
-"""Of calls that were refused or failed: ten a second for an address, fifty for all, a hundred thousand a day."""
 LOOKS = (60_000, 1, 1_000, 100_000)
 """Of looks: one a minute for the same caller, action and thing."""
 

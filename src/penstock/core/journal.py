@@ -22,7 +22,8 @@ something and left out when they do not:
     QUEUE_CREATED      principal; count: 0
     QUEUE_CHANGED      principal; count: messages held; reason: "baseline" or "off" where the queue's level changed
     QUEUE_DELETED      principal; count: messages that went with it
-    DENIED             principal; reason: the action; queue: the one it named, if any
+    DENIED             principal; reason: the action; queue: the one it named, if any. With a count: so many more of an
+                       account or address (principal), of whom there were too many to write one by one
     GAUGE              count = visible + in_flight + delayed; size: bytes; duration_ms: age of the oldest message;
                        reason: "baseline" where the journal begins
 

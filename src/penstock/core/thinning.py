@@ -1,13 +1,16 @@
 """How many lines of a kind are written: so many for each key and in all within a window of time, so many a day. The
 others are counted, so that a later line can say how many there were.
 
-A flood of refused calls from one address must fill neither the disk nor the day of whoever reads the log.
+A flood of refused calls from one address must fill neither the disk nor the day of whoever reads the log. What was done
+is never thinned: who asks here asks about refusals, and about looks.
 """
 
 DAY_MS = 86_400_000
 KEYS_HELD = 20
 """As many keys are counted one by one; all others together, under `OTHERS`."""
 OTHERS = ""
+REFUSED = (1_000, 10, 50, 100_000)
+"""Of calls that were refused or failed: ten a second for a caller, fifty for all, a hundred thousand a day."""
 
 
 class Thinning:

@@ -120,7 +120,7 @@ def totals(events: DataFrame) -> Row:
     more = [
         F.coalesce(F.sum(F.when(_is("SENT"), F.col("size"))), F.lit(0)).alias("bytes"),
         F.count_if(_is("EMPTY_RECEIVE")).alias("empty_receives"),
-        F.count_if(_is("DENIED")).alias("denied"),
+        F.coalesce(F.sum(F.when(_is("DENIED"), F.coalesce("count", F.lit(1)))), F.lit(0)).alias("denied"),
         F.count_if(_is("DEDUPLICATED")).alias("deduplicated"),
         F.count("*").alias("events"),
     ]
