@@ -229,6 +229,49 @@ def test_why_names_the_policy_that_decides(ask: Ask, user: str) -> None:
     assert why("receive") == ["denied: nothing allows it"] * 3
 
 
+def test_why_hears_the_queue_s_own_policy(ask: Ask, server: Server, iam: Any, user: str) -> None:
+    sqs, arn = server.client(), f"arn:aws:sqs:us-east-1:000000000000:{user}"
+    url = sqs.create_queue(QueueName=user)["QueueUrl"]
+    who = {"AWS": f"arn:aws:iam::000000000000:user/{user}"}
+
+    def why(holder: str, effect: str = "", principal: Any = who) -> str:
+        statement = {"Effect": effect, "Principal": principal, "Action": "sqs:SendMessage", "Resource": arn}
+        document = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+        sqs.set_queue_attributes(QueueUrl=url, Attributes={"Policy": document if effect else ""})
+        _, line = ask("policy", "why", holder, "send", user).splitlines()
+        return line.partition("  ")[2].strip()
+
+    assert why(user) == "denied: nothing allows it  -"
+    assert re.fullmatch(r"allowed +the queue's policy", why(user, "Allow"))
+    ask("policy", "allow", user, "send", user)
+    assert re.fullmatch(r"denied +the queue's policy", why(user, "Deny", "*"))
+    trust = {"Effect": "Allow", "Principal": who, "Action": "sts:AssumeRole"}
+    role = iam.create_role(
+        RoleName=user, AssumeRolePolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [trust]})
+    )["Role"]["Arn"]
+    assert re.fullmatch(r"allowed +the queue's policy", why(f"role/{user}", "Allow", {"AWS": role}))
+
+
+def test_why_says_when_the_queue_s_policy_is_left_out(penstock: Run, server: Server, iam: Any, user: str) -> None:
+    url = server.client().create_queue(QueueName=user)["QueueUrl"]
+    server.client().add_permission(
+        QueueUrl=url, Label="l", AWSAccountIds=["000000000000"], Actions=["SendMessage"]
+    )  # fmt: skip
+    iam.create_group(GroupName=user)
+    document = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "iam:*", "Resource": "*"}]}
+    iam.put_group_policy(GroupName=user, PolicyName="iam", PolicyDocument=json.dumps(document))
+    key = iam.create_access_key(UserName=user)["AccessKey"]
+    iam.add_user_to_group(GroupName=user, UserName=user)
+    own = {"AWS_ACCESS_KEY_ID": key["AccessKeyId"], "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"]}
+    for environment, holder, reason in (
+        (server.environment | own, user, "these credentials may not read it"),
+        (server.environment, f"group/{user}", "a queue is used by members of a group, not by the group"),
+    ):
+        done = penstock("policy", "why", holder, "send", user, env=environment)
+        assert (done.returncode, done.stderr) == (0, f"penstock: the policy of the queue is left out: {reason}\n")
+        assert "denied: nothing allows it" in done.stdout
+
+
 def test_policies_of_groups_and_attached_ones_are_listed_where_they_come_from(ask: Ask, iam: Any, user: str) -> None:
     condition = {"IpAddress": {"aws:SourceIp": "10.0.0.0/8"}}
     statement = {"Effect": "Allow", "NotAction": "sqs:PurgeQueue", "Resource": "*", "Condition": condition}

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,11 +12,13 @@ from penstock.cli.grants import VERBS, Grant
 from penstock.cli.holders import Holder, groups_of
 from penstock.cli.parser import CommandError, Parser
 from penstock.cli.peek import harmless
+from penstock.cli.queue_policy import told_of
 from penstock.cli.sqs import pretty
 from penstock.cli.subcommands import Subcommand, add_subcommands
 
 HEADS = ("FROM", "POLICY", "EFFECT", "ACTIONS", "ON", "IF")
 WHY_HEADS = ("ACTION", "DECISION", "BECAUSE OF")
+SOURCES = {"ResourcePolicy": "the queue's policy"}
 DECISIONS = {"allowed": "allowed", "explicitDeny": "denied", "implicitDeny": "denied: nothing allows it"}
 
 
@@ -141,7 +144,10 @@ def remove(arguments: argparse.Namespace) -> int:
 def why(arguments: argparse.Namespace) -> int:
     grant, holder = Grant(arguments.what, arguments.queue).check(), Holder.of(iam_client(arguments), arguments.who)
     resource = grant.arn(*account_and_region(arguments))
-    results = calling(lambda: _simulated(holder, list(grant.essential), resource))
+    told, said = calling(lambda: told_of(arguments, holder, resource))
+    results = calling(lambda: _simulated(holder, list(grant.essential), resource, told))
+    if said:
+        sys.stderr.write(f"penstock: {said}\n")
     if arguments.json:
         print(pretty(results))
     else:
@@ -149,14 +155,14 @@ def why(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _simulated(holder: Holder, actions: list[str], resource: str) -> list[dict[str, Any]]:
-    ask = {"PolicySourceArn": holder.arn, "ActionNames": actions, "ResourceArns": [resource]}
+def _simulated(holder: Holder, actions: list[str], resource: str, told: dict[str, Any]) -> list[dict[str, Any]]:
+    ask = {"PolicySourceArn": holder.arn, "ActionNames": actions, "ResourceArns": [resource]} | told
     replies = holder.client.get_paginator("simulate_principal_policy").paginate(**ask)
     return [result for reply in replies for result in reply["EvaluationResults"]]
 
 
 def _why_row(result: dict[str, Any]) -> tuple[str, str, str]:
-    sources = [statement["SourcePolicyId"] for statement in result.get("MatchedStatements", [])]
+    sources = [SOURCES.get(one["SourcePolicyId"], one["SourcePolicyId"]) for one in result.get("MatchedStatements", [])]
     missing = result.get("MissingContextValues", [])
     reasons = [*dict.fromkeys(sources), *([f"depends on {', '.join(missing)}"] if missing else [])]
     decision = result["EvalDecision"]
