@@ -86,6 +86,6 @@ def _decide(call: Call, right: Right, target: Target, queue: Queue | None) -> No
 
 
 def _decision(call: Call, right: Right, target: Target, queue: Queue | None, policy: Policy | None) -> Decision:
-    circumstances = Circumstances(call, queue, target.owner)
+    circumstances = Circumstances(call, queue, target.owner, target.arn)
     ask = Ask(call.principal, right.action, target.arn, circumstances)
     return decide(ask, call.site.identities.grants(call.principal), policy, target.owner)

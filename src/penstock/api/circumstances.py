@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from penstock.api.call import Call
+from penstock.core.directory import Bounded, ManagedPolicy, Role, User
 from penstock.core.identity import Kind
 from penstock.core.queue import Queue
 
@@ -21,15 +22,29 @@ KINDS = {
     Kind.FEDERATED: "FederatedUser",
     Kind.ANONYMOUS: "Anonymous",
 }
+ATTACHING = {f"{verb}{noun}Policy" for verb in ("Attach", "Detach") for noun in ("User", "Group", "Role")}
+SETTING_BOUNDS = {"CreateUser", "CreateRole", "PutUserPermissionsBoundary", "PutRolePermissionsBoundary"}
+WITHIN_BOUNDS = {
+    action.format(noun)
+    for action in ("Attach{}Policy", "Detach{}Policy", "Put{}Policy", "Delete{}Policy", "Delete{}PermissionsBoundary")
+    for noun in ("User", "Role")
+}
+"""The operations that Amazon gives the keys iam:PolicyARN and iam:PermissionsBoundary to."""
 
 
 class Circumstances(Mapping[str, Value]):
-    """Of one request. `queue` is what was found of the queue that it is about, `owner` whose the thing is."""
+    """Of one request. `queue` is what was found of the queue that it is about, `owner` whose the thing is, `arn` which
+    thing if it is one of IAM's."""
 
-    __slots__ = ("call", "owner", "queue")
+    __slots__ = ("arn", "call", "owner", "queue")
 
-    def __init__(self, call: Call, queue: Queue | None, owner: str) -> None:
-        self.call, self.queue, self.owner = call, queue, owner
+    def __init__(self, call: Call, queue: Queue | None, owner: str, arn: str = "") -> None:
+        self.call, self.queue, self.owner, self.arn = call, queue, owner, arn
+
+    @property
+    def entity(self) -> User | Role | ManagedPolicy | None:
+        """The user, role or policy that it is about, if there is one."""
+        return self.call.site.identities.directory.tagged_at(self.arn) if self.arn else None
 
     def __getitem__(self, key: str) -> Value:
         find = KEYS.get(key)
@@ -101,7 +116,27 @@ def principal_tags(of: Circumstances) -> Mapping[str, str]:
 
 
 def resource_tags(of: Circumstances) -> Mapping[str, str]:
-    return of.queue.tags if of.queue else {}
+    if of.queue:
+        return of.queue.tags
+    return entity_tags(of)
+
+
+def entity_tags(of: Circumstances) -> Mapping[str, str]:
+    return of.entity.tags if of.entity else {}
+
+
+def _policy_arn(of: Circumstances) -> str | None:
+    """Which policy is to be attached or detached."""
+    return of.call.request.PolicyArn if of.call.action in ATTACHING else None
+
+
+def _boundary(of: Circumstances) -> str | None:
+    """The boundary that a request would set; of one that changes what somebody may, the boundary that is there."""
+    if of.call.action in SETTING_BOUNDS:
+        given: str | None = of.call.request.PermissionsBoundary
+        return given
+    entity = of.entity if of.call.action in WITHIN_BOUNDS else None
+    return entity.boundary if isinstance(entity, Bounded) else None
 
 
 def _tag(tags: Mapping[str, str], name: str) -> str | None:
@@ -124,9 +159,12 @@ KEYS: dict[str, Callable[[Circumstances], Value | None]] = {
     "aws:useragent": _user_agent,
     "aws:userid": _user_id,
     "aws:username": _user_name,
+    "iam:permissionsboundary": _boundary,
+    "iam:policyarn": _policy_arn,
 }
 FAMILIES: dict[str, Callable[[Circumstances], Mapping[str, str]]] = {
     "aws:principaltag": principal_tags,
     "aws:requesttag": request_tags,
     "aws:resourcetag": resource_tags,
+    "iam:resourcetag": entity_tags,
 }

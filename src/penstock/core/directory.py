@@ -207,6 +207,19 @@ class Directory:
     def policy(self, account: str, name: str) -> ManagedPolicy | None:
         return self.policies.get((account, named(name)))
 
+    def tagged_at(self, arn: str) -> User | Role | ManagedPolicy | None:
+        """The user, role or policy with exactly this ARN."""
+        kind, _, name = arn.rpartition(":")[2].partition("/")
+        account, name = arn.removeprefix("arn:aws:iam::").partition(":")[0], name.rpartition("/")[2]
+        found: User | Role | ManagedPolicy | None = None
+        if kind == "user":
+            found = self.user(account, name)
+        elif kind == "role":
+            found = self.role(account, name)
+        elif kind == "policy":
+            found = self.policy(account, name)
+        return found if found is not None and found.arn == arn else None
+
     def keys_of(self, account: str, user: str) -> list[AccessKey]:
         """Oldest first; those of the account itself if `user` is empty."""
         return sorted(self._keys_of.get((account, named(user)), {}).values(), key=lambda key: (key.created, key.name))

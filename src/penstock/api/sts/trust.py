@@ -38,7 +38,7 @@ def check_trust(call: Call, request: sts.AssumeRoleRequest, account: str, role: 
         raise ServiceError("AccessDenied", "Roles may not be assumed by root accounts.")
     trust = _compiled(role.trust if role else _NOBODY)
     grants = call.site.identities.grants(who)
-    context = ChainMap(dict(_said(request)), Circumstances(call, None, account))  # type: ignore[arg-type]
+    context = ChainMap(dict(_said(request)), Circumstances(call, None, account, request.RoleArn))  # type: ignore[arg-type]
     for action in _needed(request):
         decision = decide(Ask(who, action, request.RoleArn, context), grants, trust, account)
         if not decision.allowed or who.kind is Kind.FEDERATED:
