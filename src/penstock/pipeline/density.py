@@ -38,6 +38,13 @@ class Finding(NamedTuple):
     line: str | None = None
 
 
+class Count(NamedTuple):
+    lines: int
+    bad: int
+    found: Sequence[Segment]
+    """The files that had some."""
+
+
 class Census:
     """Counts a batch while it is being written."""
 
@@ -52,18 +59,17 @@ class Census:
             F.collect_set(FILE).alias("files"),
         )
 
-    def result(self) -> tuple[int, int, list[Segment]]:
-        """Lines, those that are not events, and the files that had some."""
+    def result(self) -> Count:
         got = self._observation.get
-        return got["lines"], got["bad"], sorted(named(got["files"]))
+        return Count(got["lines"], got["bad"], sorted(named(got["files"])))
 
 
 def examine(
-    frame: DataFrame, census: Census, covered: Covered, listed: Sequence[Segment]
+    frame: DataFrame, count: Count, covered: Covered, listed: Sequence[Segment]
 ) -> tuple[list[Finding], dict[str, list[Range]]]:
     """What is wrong with a batch, and what has been read with it. `listed` are the segments that the journal has now:
     what is not in the batch may come in the next, for files are not always taken in order."""
-    lines, bad, found = census.result()
+    lines, bad, found = count
     now = {node: list(ranges) for node, ranges in covered.items()}
     for segment in found:
         now[segment.node] = joined([*now.get(segment.node, []), (segment.first, segment.last)])

@@ -25,10 +25,12 @@ from penstock.pipeline.progress import Progress, Step
 from penstock.pipeline.ranges import total
 from penstock.pipeline.schemas import CORRUPT
 from penstock.pipeline.stamps import TableError
-from penstock.pipeline.tables import Batch, Table, open_table
+from penstock.pipeline.tables import Batch, Day, Table, open_table
 
 Write = Callable[[DataFrame, Batch], int | None]
 """Commits the events of a batch; the number of rows, or None if all of it had been committed before."""
+WriteDay = Callable[[DataFrame, Batch, Callable[[], Day | None]], int | None]
+"""Commits events without their date if they turn out to be of one day: see `Table.append_day`."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class Job:
     ask: Ask
     tables: Sequence[Table]
     write: Write
+    write_day: WriteDay | None = None
+    """The quick way for a batch of one day, where the job has one."""
 
 
 def follow(spark: SparkSession, job: Job) -> int:
@@ -99,13 +103,9 @@ class Follower:
     def _batch(self, lines: DataFrame, number: int) -> None:
         began = time.monotonic()
         batch = Batch(self._checkpoint.query, number)
-        census = density.Census()
-        counted = census.of(lines)
-        rows = self._job.write(self._chosen(counted), batch)
-        if rows is None:
-            counted.write.format("noop").mode("overwrite").save()  # committed before: only to know what was in it
+        rows, count = self._quickly(batch, number) or self._carefully(lines, batch)
         before = self._checkpoint.covered(number)
-        findings, after = self._input.examine(lines, census, before, number)
+        findings, after = self._input.examine(lines, count, before, number)
         if findings:
             self._corrupt.append(density.rows(self._spark, findings, self._ask.job), batch)
         self._checkpoint.cover(number, before, after)
@@ -113,6 +113,20 @@ class Follower:
         self._found += len(findings)
         done, waiting = sum(map(total, after.values())), self._input.waiting(after)
         self._progress.show(Step(number, rows or 0, time.monotonic() - began, done, waiting, self._found))
+
+    def _quickly(self, batch: Batch, number: int) -> tuple[int, density.Count] | None:
+        if self._job.write_day is None or (whole := self._input.whole(number)) is None:
+            return None
+        rows = self._job.write_day(whole.rows, batch, whole.day)
+        return None if rows is None else (rows, whole.count)
+
+    def _carefully(self, lines: DataFrame, batch: Batch) -> tuple[int | None, density.Count]:
+        census = density.Census()
+        counted = census.of(lines)
+        rows = self._job.write(self._chosen(counted), batch)
+        if rows is None:
+            counted.write.format("noop").mode("overwrite").save()  # committed before: only to know what was in it
+        return rows, census.result()
 
     def _chosen(self, lines: DataFrame) -> DataFrame:
         rows = events.readable(lines)

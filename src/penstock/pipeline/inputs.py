@@ -13,10 +13,11 @@ from pyspark.sql import functions as F
 from penstock.pipeline import density, events
 from penstock.pipeline.ask import Ask
 from penstock.pipeline.checkpoint import Checkpoint
-from penstock.pipeline.density import Census, Covered, Finding
+from penstock.pipeline.density import Count, Covered, Finding
 from penstock.pipeline.events import CORRUPT, FILE
 from penstock.pipeline.ranges import Range, joined, reached, total
 from penstock.pipeline.schemas import JOURNAL
+from penstock.pipeline.whole import Whole, planned, whole
 
 if TYPE_CHECKING:
     from penstock.pipeline.sources.journal.server import Server
@@ -34,7 +35,10 @@ class Input(Protocol):
     def waiting(self, covered: Covered) -> int:
         """Events that could be read and have not been."""
 
-    def examine(self, lines: DataFrame, census: Census, covered: Covered, batch: int) -> tuple[list[Finding], Covered]:
+    def whole(self, batch: int) -> Whole | None:
+        """The quick way for a batch, if it may have one."""
+
+    def examine(self, lines: DataFrame, count: Count, covered: Covered, batch: int) -> tuple[list[Finding], Covered]:
         """What is wrong with a batch, and what has been read with it."""
 
     def acknowledge(self, covered: Covered) -> None:
@@ -45,14 +49,14 @@ class Input(Protocol):
 
 def open_input(spark: SparkSession, ask: Ask, checkpoint: Checkpoint) -> Input:
     if ask.journal_place:
-        return FolderInput(spark, ask, ask.journal_place)
+        return FolderInput(spark, ask, checkpoint)
     return ServerInput(spark, ask, checkpoint)
 
 
 class FolderInput:
-    def __init__(self, spark: SparkSession, ask: Ask, journal: str) -> None:
-        self.name = journal
-        self._spark, self._ask = spark, ask
+    def __init__(self, spark: SparkSession, ask: Ask, checkpoint: Checkpoint) -> None:
+        self.name = ask.journal_place or ""
+        self._spark, self._ask, self._checkpoint = spark, ask, checkpoint
         self._server = _server(ask) if ask.reader and ask.endpoint_url else None
 
     def stream(self) -> DataFrame:
@@ -69,8 +73,13 @@ class FolderInput:
             for node, there in published.items()
         )
 
-    def examine(self, lines: DataFrame, census: Census, covered: Covered, batch: int) -> tuple[list[Finding], Covered]:
-        return density.examine(lines, census, covered, events.segments(self._spark, self.name))
+    def whole(self, batch: int) -> Whole | None:
+        if events.unknown_fields(self._spark, self.name) != []:
+            return None
+        return whole(self._spark, planned(self._checkpoint.folder, batch), events.segments(self._spark, self.name))
+
+    def examine(self, lines: DataFrame, count: Count, covered: Covered, batch: int) -> tuple[list[Finding], Covered]:
+        return density.examine(lines, count, covered, events.segments(self._spark, self.name))
 
     def acknowledge(self, covered: Covered) -> None:
         if self._server and self._ask.reader:
@@ -106,9 +115,11 @@ class ServerInput:
         ends = {segment.node: segment.last for segment in self._server.segments()}
         return sum(max(0, end - reached(covered.get(node, []))) for node, end in ends.items())
 
-    def examine(self, lines: DataFrame, census: Census, covered: Covered, batch: int) -> tuple[list[Finding], Covered]:
-        _, bad, _ = census.result()
-        return _set_aside(lines) if bad else [], {node: [(1, seq)] for node, seq in self._ends(batch).items()}
+    def whole(self, batch: int) -> Whole | None:
+        return None
+
+    def examine(self, lines: DataFrame, count: Count, covered: Covered, batch: int) -> tuple[list[Finding], Covered]:
+        return _set_aside(lines) if count.bad else [], {node: [(1, seq)] for node, seq in self._ends(batch).items()}
 
     def _ends(self, batch: int) -> dict[str, int]:
         """Where Spark planned the batch to end: its own note has that on the third line."""

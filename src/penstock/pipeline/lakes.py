@@ -16,7 +16,7 @@ from penstock.pipeline.files import files
 from penstock.pipeline.formats import CATALOGUE, CLASSES, PACKAGES
 from penstock.pipeline.schemas import PARTITION, Schema
 from penstock.pipeline.stamps import TableError, identity
-from penstock.pipeline.tables import Batch, Table, in_order, overtaken
+from penstock.pipeline.tables import Batch, Day, Table, in_order, overtaken
 
 NOTE = "penstock-batch"
 PACKAGES_OF_SPARK = "spark.jars.packages"
@@ -90,6 +90,9 @@ class DeltaTable:
     def append(self, rows: DataFrame, batch: Batch) -> int | None:
         return self._write(rows, batch, "append", {"mergeSchema": "true"})
 
+    def append_day(self, rows: DataFrame, batch: Batch, day: Callable[[], Day | None]) -> int | None:
+        return None  # Delta sorts rows into days itself
+
     def replace(
         self, rows: DataFrame, batch: Batch, dates: Sequence[str] | None = None, seen: Mapping[str, int] | None = None
     ) -> int | None:
@@ -137,6 +140,9 @@ class IcebergTable:
 
     def append(self, rows: DataFrame, batch: Batch) -> int | None:
         return self._write(rows, batch, lambda writer: writer.append())
+
+    def append_day(self, rows: DataFrame, batch: Batch, day: Callable[[], Day | None]) -> int | None:
+        return None  # Iceberg sorts rows into days itself
 
     def replace(
         self, rows: DataFrame, batch: Batch, dates: Sequence[str] | None = None, seen: Mapping[str, int] | None = None

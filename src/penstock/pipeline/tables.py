@@ -11,11 +11,11 @@ Delta and Iceberg tables have such a log of their own: `lakes`.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import DataFrame, DataFrameWriter, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from penstock.pipeline.files import files
@@ -48,6 +48,11 @@ class Batch:
         return f"{self.query[:8]}-{self.number:08d}"
 
 
+class Day(NamedTuple):
+    date: str
+    rows: int
+
+
 class Table(Protocol):
     id: str
     schema: Schema
@@ -56,6 +61,10 @@ class Table(Protocol):
 
     def append(self, rows: DataFrame, batch: Batch) -> int | None:
         """The number of rows, or None if this batch has been committed before."""
+
+    def append_day(self, rows: DataFrame, batch: Batch, day: Callable[[], Day | None]) -> int | None:
+        """Rows without their date: `day` tells, once they have been read, of which they all are. If that is None, or
+        this batch has been committed before, or the table has no such way, nothing is done, and the answer is None."""
 
     def replace(
         self, rows: DataFrame, batch: Batch, dates: Sequence[str] | None = None, seen: Mapping[str, int] | None = None
@@ -129,6 +138,17 @@ class ParquetTable:
         self._merge_small(batch)
         return number
 
+    def append_day(self, rows: DataFrame, batch: Batch, day: Callable[[], Day | None]) -> int | None:
+        if self.has(batch):
+            return None
+        self._stage(rows.write, batch.name)
+        if (found := day()) is None:
+            self._files.remove(f"{STAGING}/{batch.name}")
+            return None
+        self._commit(batch, self._move(batch.name, f"{PARTITION}={found.date}"), found.rows)
+        self._merge_small(batch)
+        return found.rows
+
     def replace(
         self, rows: DataFrame, batch: Batch, dates: Sequence[str] | None = None, seen: Mapping[str, int] | None = None
     ) -> int | None:
@@ -149,18 +169,23 @@ class ParquetTable:
 
     def _place(self, rows: DataFrame, name: str) -> tuple[list[str], int]:
         """The rows as files in their places, which nothing names yet."""
-        self._clear(name)
-        staging = f"{STAGING}/{name}"
         counted, observation = self._counted(rows)
-        counted.write.mode("overwrite").partitionBy(PARTITION).parquet(self._files.url(staging))
-        added = []
+        self._stage(counted.write.partitionBy(PARTITION), name)
+        return self._move(name), int(observation.get["rows"])
+
+    def _stage(self, writer: DataFrameWriter, name: str) -> None:
+        self._clear(name)
+        writer.mode("overwrite").parquet(self._files.url(f"{STAGING}/{name}"))
+
+    def _move(self, name: str, all_to: str | None = None) -> list[str]:
+        staging, added = f"{STAGING}/{name}", []
         for found in sorted(self._files.below(staging)):
             folder, _, file = found.path.removeprefix(f"{staging}/").rpartition("/")
             if file.endswith(".parquet"):
-                added.append(f"{folder}/{name}-{file}")
+                added.append(f"{all_to or folder}/{name}-{file}")
                 self._files.move(found.path, added[-1])
         self._files.remove(staging)
-        return added, int(observation.get["rows"])
+        return added
 
     def _counted(self, rows: DataFrame) -> tuple[DataFrame, Observation]:
         observation = Observation()

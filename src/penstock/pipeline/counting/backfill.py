@@ -53,7 +53,7 @@ def _wanting(spark: SparkSession, ask: Ask, span: Span, extent: Extent, census: 
     """What the numbers are without."""
     if extent.last_ms < span.end_ms:
         yield f"{ask.own['source']} ends at {_time(extent.last_ms)}, before that"
-    if census and (bad := census.result()[1]):
+    if census and (bad := census.result().bad):
         yield f"{bad:,} lines of the journal cannot be read"
     if census and ask.journal_place:
         there = events.of_time(events.segments(spark, ask.journal_place), span.start_ms, span.end_ms)

@@ -15,4 +15,5 @@ def transform(events: DataFrame) -> DataFrame:
 
 def run(spark: SparkSession, ask: Ask) -> int:
     table = open_table(spark, ask.out, EVENTS, ask.format)
-    return follow(spark, Job(ask, [table], lambda events, batch: table.append(transform(events), batch)))
+    quick = None if ask.queue or ask.account else table.append_day
+    return follow(spark, Job(ask, [table], lambda events, batch: table.append(transform(events), batch), quick))
