@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from penstock.pipeline.sources.queue import calls, staged
 from penstock.pipeline.sources.queue import driver as driving
-from penstock.pipeline.sources.queue import staged
 from penstock.pipeline.sources.queue import staging as stagings
 from penstock.pipeline.sources.queue.driver import Driver
 from penstock.pipeline.sources.queue.options import Settings
@@ -63,6 +63,7 @@ def bodies(found: list[staged.Task]) -> list[str]:
 
 def kill(driver: Driver) -> None:
     """As kill -9 would leave it: nothing given back, the lock free."""
+    driver._settler.stop(60)
     driver._keeper.stop()
     driver._client.close()
     driver._staging.release()
@@ -150,6 +151,35 @@ def test_what_was_given_back_is_replayed_then_deleted_unseen_when_it_comes_by_ag
     assert again.latest(2, None) == 2
     assert queue.counts() == (0, 0)
     assert again._staging.unsure() == {}
+
+
+def test_a_message_of_a_batch_that_is_not_settled_yet_is_not_a_row_of_the_next(
+    begin: Begin, queue: TestQueue, settings: Settings
+) -> None:
+    queue.send("one", "two")
+    driver = begin()
+    driver.latest(0, 1)
+    (first,) = tasks(driver, settings, 0, 1)
+    received = bodies([first])
+    with settings.client() as client:
+        calls.hide(client, queue.url, [one.receipt for one in staged.held(first.file())], 0)
+    driver._staging.write_plan(2, Plan((2,), int(driving.time.time() * 1000)))
+    assert sorted(received + bodies(tasks(driver, settings, 1, 2))) == ["one", "two"]
+    assert driver.latest(2, None) == 2
+    assert queue.counts() == (0, 0)
+
+
+def test_a_query_that_stops_as_a_batch_is_settled_gives_back_only_what_comes_after(
+    begin: Begin, queue: TestQueue, settings: Settings
+) -> None:
+    queue.send(*map(str, range(30)))
+    driver = begin()
+    driver.latest(0, 20)
+    bodies(tasks(driver, settings, 0, 1))
+    assert driver.latest(1, None) == 2
+    bodies(tasks(driver, settings, 1, 2))
+    driver.stop()
+    assert queue.counts() == (10, 0)
 
 
 def test_a_message_whose_window_ended_is_not_a_row_of_two_tasks_of_a_batch(

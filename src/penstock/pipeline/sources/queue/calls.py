@@ -16,6 +16,8 @@ from penstock.pipeline.sqs import Client, Reply, Script, SqsError
 
 LANES = 16
 """Requests under way at once for each task: a server that commits in groups is as fast as the groups are large."""
+LANES_OF_THE_DRIVER = 3 * LANES
+"""For what one driver asks beside its tasks: a server serves connections in turn, and few of them would come last."""
 TEN = 10
 WORTH_A_LANE = 50
 """A connection costs a few round trips; fewer messages than that are not worth another."""
@@ -67,8 +69,8 @@ class Share:
             self._open = self._open + number - received if received else 0
 
 
-def lanes(messages: int) -> int:
-    return min(LANES, -(-messages // WORTH_A_LANE))
+def lanes(messages: int, most: int = LANES) -> int:
+    return min(most, -(-messages // WORTH_A_LANE))
 
 
 def depth(client: Client, queue_url: str) -> int:
@@ -99,5 +101,5 @@ def _in_tens(client: Client, action: str, queue_url: str, entries: Sequence[dict
             reply: Reply = yield action, {"QueueUrl": queue_url, "Entries": numbered}
             failed.update(ten[int(entry["Id"])]["ReceiptHandle"] for entry in reply.get("Failed") or ())
 
-    client.run([lane() for _ in range(lanes(len(entries)))])
+    client.run([lane() for _ in range(lanes(len(entries), LANES_OF_THE_DRIVER))])
     return failed

@@ -1,7 +1,8 @@
 """The driver's side of a stream: which batch is next, what it may hold, and what becomes of it afterwards.
 
 Spark asks for the next offset only after it has committed the batch before. So that question, and not only `commit`,
-settles a batch: Spark calls `commit` for the last batch no sooner than there is another one.
+settles a batch: Spark calls `commit` for the last batch no sooner than there is another one. Its messages are deleted
+while the next is received, except where that would keep the next from being what it should.
 
 A plan is on disk before Spark hears of its batch. A batch without a plan is therefore one whose staging was lost, and
 that is an error: reading something else in its place would lose the rows that a sink may have half of.
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from penstock.pipeline.sources.queue import calls, staged
 from penstock.pipeline.sources.queue.keeper import Keeper
 from penstock.pipeline.sources.queue.options import Settings
+from penstock.pipeline.sources.queue.settling import Settler
 from penstock.pipeline.sources.queue.staging import Plan, Staging, StagingError
 
 WORTH_A_TASK = 500
@@ -54,6 +56,7 @@ class Driver:
         self._client = settings.client()
         self._keeper = Keeper(settings, staging, clock)
         self._keeper.start()
+        self._settler = Settler(settings, staging, self._keeper, clock)
         self._target: _Target | None = None
         self._asked = 0.0
 
@@ -70,9 +73,19 @@ class Driver:
             return following
         depth = 0 if self._target and self._target.reached else self._depth()
         if depth == 0:
+            self._settler.wait()
             return start
-        self._staging.write_plan(following, self._plan(min(depth, most or MOST, MOST)))
+        total = min(depth, most or MOST, MOST)
+        self._make_room(start, total)
+        self._staging.write_plan(following, self._plan(total))
         return following
+
+    def _make_room(self, start: int, total: int) -> None:
+        """Both batches must be within what a queue lets be in flight; and a group of a FIFO queue goes on only when
+        what was received of it is deleted."""
+        plan = self._staging.plan(start)
+        if self._settings.queue_url.endswith(".fifo") or sum(plan.shares if plan else ()) + total > MOST:
+            self._settler.wait()
 
     def _plan(self, total: int) -> Plan:
         number = max(1, min(self._settings.partitions, -(-total // WORTH_A_TASK)))
@@ -100,32 +113,20 @@ class Driver:
         return planned
 
     def settle(self, end: int) -> None:
-        """Delete the messages of the batches that Spark has committed."""
-        for batch in self._staging.batches():
-            if batch <= end and not self._staging.marked(batch, "settled"):
-                self._settle(batch)
-        settled = [batch for batch in self._staging.batches() if batch <= end]
-        for batch in settled[:-1]:
-            self._keeper.forget(batch)
-            self._staging.discard(batch)
+        """Have the messages of the batches deleted that Spark has committed."""
+        if end <= self._settler.begun:
+            return
+        self._settler.wait()
+        for batch in self._settler.unsettled(end):
+            self._count(batch)
+        self._settler.begin(end)
 
-    def _settle(self, batch: int) -> None:
-        rows, unsure, sure = 0, set[str](), set[str]()
-        for path in self._staging.files(batch):
-            held = staged.held(path)
-            failed = calls.delete(self._client, self._settings.queue_url, [one.receipt for one in held])
-            certain = self._keeper.sure(batch, path)
-            rows += sum(not one.repeated for one in held)
-            for one in held:
-                (sure if certain and one.receipt not in failed else unsure).add(one.message_id)
-        self._staging.note_unsure(unsure - sure, sure, int(self._clock() * 1000))
+    def _count(self, batch: int) -> None:
         plan = self._staging.plan(batch)
         if self._target and plan and plan.made_ms >= self._target.began_ms:
-            self._target.count(rows, self._newest(batch))
-        self._staging.mark(batch, "settled")
-
-    def _newest(self, batch: int) -> int:
-        return max((staged.newest(path) for path in self._staging.files(batch)), default=0)
+            paths = self._staging.files(batch)
+            rows = sum(not one.repeated for path in paths for one in staged.held(path))
+            self._target.count(rows, max((staged.newest(path) for path in paths), default=0))
 
     def _abandon(self, batch: int) -> None:
         """A batch of another checkpoint: this query will never come to it."""
@@ -135,11 +136,13 @@ class Driver:
 
     def stop(self) -> None:
         """Messages of a batch that is not committed go back at once; its rows stay for when it is planned again."""
+        self._settler.stop(LAST_SECONDS)
         self._keeper.stop()
         self._client.patience_seconds = LAST_SECONDS
         try:
             for batch in self._staging.batches():
-                if not self._staging.marked(batch, "settled") and self._staging.files(batch):
+                done = batch <= self._settler.begun or self._staging.marked(batch, "settled")
+                if not done and self._staging.files(batch):
                     self._give_back(batch)
         except Exception:
             return  # the query has ended, well or not; messages come back when their windows end

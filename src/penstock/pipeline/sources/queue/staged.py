@@ -95,7 +95,7 @@ class Task:
 
     def _fill(self, path: Path, client: Client) -> None:
         self._receipts: list[str] = []
-        self._seen = set(self.staging.unsure())
+        self._seen = self._done_with()
         temporary = path.with_name(f".{self.index}.{uuid4().hex}")
         began = self.clock()
         try:
@@ -117,6 +117,14 @@ class Task:
             raise
         if not first:
             self._give_back(client)
+
+    def _done_with(self) -> set[str]:
+        """Ids of messages that are rows of earlier batches and may come again. What is being settled now is looked at
+        first: whatever it leaves unsure, it notes before it is settled."""
+        earlier = [one for one in self.staging.batches() if one < self.batch]
+        settling = [one for one in earlier if not self.staging.marked(one, "settled")]
+        ids = {one.message_id for batch in settling for path in self.staging.files(batch) for one in held(path)}
+        return ids | set(self.staging.unsure())
 
     def _write(self, temporary: Path, client: Client) -> None:
         settings = self.settings
