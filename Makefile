@@ -48,10 +48,8 @@ test: check test-tools sdk-envs ## Check, then run every test
 ifdef ARGS
 	.venv/bin/python -m pytest $(ARGS)
 else
-	@echo "Spark's tests run beside the others, which mostly wait; what they print is shown when the others are done."
-	@.venv/bin/python -m pytest tests/pipeline > .pytest-spark.log 2>&1 & spark=$$!; \
-	.venv/bin/python -m pytest --ignore=tests/pipeline; others=$$?; \
-	tail --pid=$$spark -n +1 -f .pytest-spark.log; wait $$spark && exit $$others
+	.venv/bin/python -m pytest --ignore=tests/pipeline
+	.venv/bin/python -m pytest tests/pipeline
 endif
 
 .PHONY: check
@@ -104,7 +102,7 @@ sdk-envs: $(foreach name,$(SDKS),$(call sdk,$(name))) $(JAVASCRIPT) ## Make the 
 
 .PHONY: clean
 clean: ## Remove everything that make has made; ./data and ./demo stay
-	rm -rf .venv .venvs .pytest-spark.log build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venvs build dist src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(RUN):

@@ -33,5 +33,5 @@ def test_operators_operations_have_no_row_of_their_own() -> None:
 
 
 def test_the_page_names_every_key_that_conditions_can_ask_for() -> None:
-    told = {key.lower() for key in re.findall(r"`(aws:\w+)(?:/…)?`", PAGE)}
+    told = {key.lower() for key in re.findall(r"`((?:aws|iam):\w+)(?:/…)?`", PAGE)}
     assert {*KEYS, *FAMILIES} <= told
