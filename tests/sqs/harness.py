@@ -84,6 +84,7 @@ class World:
         settings |= {"addresses": addresses} if addresses else {}
         vault = Vault([b"m" * KEY_BYTES])
         self.identities = Identities(store, vault, KEYS)
+        settings.setdefault("refusals_take_ms", 0)
         settings.setdefault("keyring", Keyring(vault, ["testKeyId", "alias/orders"], ["alias/off"]))
         self.site = Site(store, self.clock, self.room, handle_key=b"k" * 32, identities=self.identities, **settings)
         store.attach_keys(self.site.keyring)

@@ -4,7 +4,8 @@ The row of `api.rights` says what is needed, the caller's policies and the queue
 `core.policy` decides. The queue that was looked up for it stays with the call.
 
 A refusal never tells whether a queue exists to someone who may not know: it is worded as if there were none, unless
-that caller would then have been let through. Both decisions are made for whoever is refused, queue or no queue.
+that caller would then have been let through. Both decisions are made for whoever is refused, queue or no queue, and the
+gateway answers a refusal at a time that does not depend on how long they took.
 """
 
 from collections.abc import Awaitable, Callable
@@ -23,7 +24,7 @@ Authorise = Callable[[Call], Awaitable[None]]
 IDLE = read_policy(
     '{"Statement":{"Effect":"Deny","Principal":"*","Action":"sqs:Nothing","Resource":"*"}}', Use.RESOURCE
 )
-"""Says nothing. It is heard before a refusal where there is no policy, so that this takes no less time."""
+"""Says nothing. It is heard where there is no policy, so that this takes no less time."""
 ABSENT = Queue(-1, QueueKey("", "", ""))
 """Asked about in place of a queue that is not there, for the same reason. Nothing is ever remembered of it."""
 
@@ -76,16 +77,14 @@ def _decide(call: Call, right: Right, target: Target, queue: Queue | None) -> No
     policy = queue.policy if queue and (right.shared or principal.account == owner) else None
     if policy is UNREADABLE and principal.kind is Kind.ROOT and principal.account == owner:
         return
-    decision = _decision(call, right, target, queue, policy)
+    decision = _decision(call, right, target, queue, policy or IDLE)
     if not decision.allowed:
-        blind = _decision(call, right, target, None, None)
-        if policy is None:
-            _decision(call, right, target, None, IDLE)
+        blind = _decision(call, right, target, None, IDLE)
         ask = Ask(principal, right.action, target.arn)
         raise ServiceError("AccessDenied", refusal_text(ask, decision if blind.allowed else blind))
 
 
-def _decision(call: Call, right: Right, target: Target, queue: Queue | None, policy: Policy | None) -> Decision:
+def _decision(call: Call, right: Right, target: Target, queue: Queue | None, policy: Policy) -> Decision:
     circumstances = Circumstances(call, queue, target.owner, target.arn)
     ask = Ask(call.principal, right.action, target.arn, circumstances)
     return decide(ask, call.site.identities.grants(call.principal), policy, target.owner)

@@ -42,6 +42,8 @@ class Site:
     denials: Thinning = field(default_factory=lambda: Thinning(*REFUSED))
     """How many refusals become events of the journal."""
     root_account: str = "000000000000"
+    refusals_take_ms: int = 5
+    """More than deciding ever takes."""
     every_account_exists: bool = False
     """So it is with authentication off."""
     declared_accounts: Mapping[str, str] = field(default_factory=dict)

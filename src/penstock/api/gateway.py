@@ -14,6 +14,7 @@ from penstock.api.access import Access
 from penstock.api.audit import audit, audited
 from penstock.api.authorise import Authorise
 from penstock.api.call import Call, Operation, Site
+from penstock.api.holding import Holding
 from penstock.api.journal import note_denied
 from penstock.api.resources import resource_of
 from penstock.api.rights import Right, rights_of
@@ -48,6 +49,7 @@ class Gateway:
             site.limits.max_requests_per_second_per_account,
             site.limits.max_requests_per_second_per_queue,
         )
+        self._holding = Holding(site.refusals_take_ms / 1000)
         self._steps = (self._read, self._authenticate, self._decode)
         self._account_pace, self._queue_pace, self._paced = Pace(per_account), Pace(per_queue), per_account or per_queue
 
@@ -86,6 +88,8 @@ class Gateway:
             response = self._refuse(error, call)
         call.status = response.status
         self._record(call, perf_counter() - call.started)
+        if call.result == "AccessDenied":
+            await self._holding.since(call.started)  # how long a policy took to read would tell that there is one
         return response
 
     def _refuse(self, error: Exception, call: Call) -> HttpResponse:
