@@ -16,7 +16,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "aws": {"aws", "core"},
     "api": {"api", "aws", "core"},
     "stores": {"core"},
-    "listeners": {"listeners", "aws"},
+    "listeners": {"listeners", "aws", "core"},
     "journal": {"journal", "core"},
     "audit": {"audit", "core", "journal"},
     "bench": {"bench"},

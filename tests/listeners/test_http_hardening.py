@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from penstock.listeners.http import HttpLimits, neighbourhood_of
+from penstock.core.neighbourhood import neighbourhood_of
+from penstock.listeners.http import HttpLimits
 
 from .wire import PATIENCE, Parked, Serve, request, run, until
 

@@ -8,7 +8,6 @@ id of twelve digits as that account, anything else as the root account.
 """
 
 from dataclasses import dataclass, field
-from ipaddress import IPv6Address
 from typing import NamedTuple, Protocol
 
 from penstock.api.addresses import Addresses
@@ -18,6 +17,7 @@ from penstock.aws.http import HttpRequest
 from penstock.aws.signature import Signature, Verifier, read
 from penstock.core.errors import ServiceError
 from penstock.core.identity import NOBODY, Principal, root_of
+from penstock.core.neighbourhood import neighbourhood_of
 from penstock.core.pace import Pace
 
 FAILURES_PER_SECOND = 20
@@ -130,11 +130,6 @@ class Access:
             is_account = len(named) == 12 and named.isascii() and named.isdigit()
             principal = root_of(named if is_account else self.root_account)
         return Caller(principal, signature.region, signature.service, signature.access_key)
-
-
-def neighbourhood_of(peer: str) -> str:
-    """What counts as one caller: an IPv4 address, or the /64 that every IPv6 customer has to himself."""
-    return IPv6Address(peer).packed[:8].hex() if ":" in peer else peer
 
 
 def _pair(address: str, signature: Signature) -> str:

@@ -10,13 +10,14 @@ from penstock.api.addresses import Addresses
 from penstock.api.identities import Identities
 from penstock.api.waiting import WaitingRoom
 from penstock.aws.http import HttpRequest
-from penstock.core.audit import AuditLog, neighbourhood_of
+from penstock.core.audit import AuditLog
 from penstock.core.clock import Clock
 from penstock.core.errors import no_such_queue
 from penstock.core.identity import NOBODY, Principal
 from penstock.core.journal import Archive
 from penstock.core.keyring import Keyring
 from penstock.core.limits import Limits
+from penstock.core.neighbourhood import neighbourhood_of
 from penstock.core.queue import Queue, QueueKey
 from penstock.core.store import Store
 from penstock.core.thinning import REFUSED, Thinning

@@ -19,9 +19,10 @@ import structlog
 
 from penstock.audit.files import Files, whole_part
 from penstock.audit.search import find
-from penstock.core.audit import START, Ask, Entry, Found, Kind, line_of, neighbourhood_of
+from penstock.core.audit import START, Ask, Entry, Found, Kind, line_of
 from penstock.core.clock import Clock
 from penstock.core.errors import Unavailable
+from penstock.core.neighbourhood import neighbourhood_of
 from penstock.core.thinning import DAY_MS, OTHERS, REFUSED, Thinning
 from penstock.journal.disk import Disk
 

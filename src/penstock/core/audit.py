@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
 from hashlib import sha256
-from ipaddress import IPv6Network
 from typing import NamedTuple, Protocol
 
 import msgspec
@@ -93,14 +92,6 @@ def read_line(line: bytes) -> Sealed:
 
 
 @lru_cache(maxsize=4096)
-def neighbourhood_of(peer: str) -> str:
-    """What counts as one caller: an IPv4 address, or the /64 that every IPv6 customer has to himself."""
-    try:
-        return str(IPv6Network((peer.partition("%")[0], 64), strict=False)) if ":" in peer else peer
-    except ValueError:
-        return peer
-
-
 class Ask(NamedTuple):
     """Which entries are wanted: texts that are empty ask for all, `after` is a number, times are epoch milliseconds."""
 

@@ -9,7 +9,6 @@ server uses no processor. The sweep also renews the Date header, so that no repl
 
 import asyncio
 import contextlib
-import ipaddress
 import socket
 import ssl
 import time
@@ -23,6 +22,7 @@ from pathlib import Path
 import structlog
 
 from penstock.aws.http import Handler, Prepare
+from penstock.core.neighbourhood import neighbourhood_of
 from penstock.listeners.http_connection import HttpConnection
 from penstock.listeners.http_limits import HttpLimits
 from penstock.listeners.http_reply import Refuse, refuse_in_words, render
@@ -263,8 +263,3 @@ def sweep_period(limits: HttpLimits) -> float:
         limits.linger_seconds,
     )
     return min(1.0, max(0.01, shortest / 2))
-
-
-def neighbourhood_of(peer: str) -> str:
-    """What the cap per address counts: an IPv4 address, or the /64 that every IPv6 customer has to himself."""
-    return ipaddress.IPv6Address(peer.partition("%")[0]).packed[:8].hex() if ":" in peer else peer
