@@ -21,6 +21,7 @@ SMALL = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 """For few rows: compiling costs more than it saves."""
+EXECUTORS = {"spark.executor.extraJavaOptions": SMALL["spark.driver.extraJavaOptions"]}
 
 
 MOST_FILES = 500
@@ -37,6 +38,18 @@ def java() -> None:
         if os.environ.get("CI"):
             raise
         pytest.skip(str(reason))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The same for every other Spark that a test starts, as a command or on a cluster: it has this from its folder of
+    settings, unless it says otherwise."""
+    folder = tmp_path_factory.mktemp("settings")
+    lines = (f"{name} {value}\n" for name, value in (SMALL | EXECUTORS).items())
+    (folder / "spark-defaults.conf").write_text("".join(lines))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_CONF_DIR", str(folder))
+        yield
 
 
 @pytest.fixture(scope="session")

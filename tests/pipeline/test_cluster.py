@@ -44,7 +44,7 @@ def event(seq: int, size: int) -> Line:
     return line(seq, kind, after_ms=seq * 100, **about, **({} if kind == "SENT" else {"receive_count": 1}))
 
 
-def started(journal: Journal, running: Cluster, job: str = "land", at_once: int = 5) -> Driver:
+def started(journal: Journal, running: Cluster, job: str = "land", at_once: int = 8) -> Driver:
     folder = journal.folder.parent
     words = [
         job,

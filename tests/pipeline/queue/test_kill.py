@@ -14,6 +14,8 @@ from pipeline.queue.conftest import TestQueue
 
 PROGRAM = Path(__file__).with_name("streaming_program.py")
 SECONDS = 180
+MESSAGES = 1500
+"""Six batches: more than are committed before the last kill."""
 MOMENTS = {
     "planned": "staging/*/plan.json",
     "received": "staging/*/*.arrow",
@@ -46,7 +48,7 @@ def kill_when_there_is_another(pattern: str, folder: Path, process: "subprocess.
 def test_each_message_is_in_the_sink_once_whenever_the_driver_was_killed(
     spark: SparkSession, queue: TestQueue, tmp_path: Path
 ) -> None:
-    queue.send(*map(str, range(2000)))
+    queue.send(*map(str, range(MESSAGES)))
     for pattern in MOMENTS.values():
         kill_when_there_is_another(pattern, tmp_path, start(tmp_path, queue))
     last = start(tmp_path, queue)
@@ -57,5 +59,5 @@ def test_each_message_is_in_the_sink_once_whenever_the_driver_was_killed(
             os.killpg(last.pid, signal.SIGKILL)
             last.wait()
     found = Counter(int(row.body) for row in spark.read.parquet(str(tmp_path / "out")).select("body").collect())
-    assert found == Counter(range(2000))
+    assert found == Counter(range(MESSAGES))
     assert queue.counts() == (0, 0)
