@@ -1,9 +1,9 @@
 """The quick way of a batch in which nothing is wrong: segments of one day, written as Spark's reader gives them.
 
-A look at every row, for what is no event and for its date, costs half as much again as reading and writing it. So rows
-are written unseen, and counted meanwhile. They are as many as the segments' names say, each with a number and a time,
-all times are of the day that the names say: then they may be committed. Otherwise nothing has happened, and the batch
-goes the careful way, which says what is wrong. Whatever is not plain here, the careful way decides.
+A look at every row, for what is no event and for its date, costs more than half of what reading and writing it do. So
+rows are written unseen, and counted meanwhile. They are as many as the segments' names say, each with a number and a
+time, all times are of the day that the names say: then they may be committed. Otherwise nothing has happened, and the
+batch goes the careful way, which says what is wrong. Whatever is not plain here, the careful way decides.
 """
 
 import json
