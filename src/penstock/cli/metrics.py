@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from penstock.cli.client import add_connection, calling, own_client
+from penstock.cli.columns import aligned
 from penstock.cli.parser import Parser
 from penstock.cli.peek import harmless
 from penstock.cli.sqs import pretty
@@ -91,11 +92,8 @@ def table(windows: Sequence[dict[str, Any]]) -> Iterator[str]:
     """One line a window. A metric that was not sampled is a dash."""
     rows = [("BEGIN", "ACCOUNT", "QUEUE", *COLUMNS), *map(_row, windows)]
     columns = [column for column in zip(*rows, strict=True) if column[0] != "ACCOUNT" or len(set(column)) > 2]
-    texts = len(columns) - len(COLUMNS)
-    widths = [max(map(len, column)) for column in columns]
-    for cells in zip(*columns, strict=True):
-        pairs = enumerate(zip(cells, widths, strict=True))
-        yield "  ".join(cell.ljust(wide) if n < texts else cell.rjust(wide) for n, (cell, wide) in pairs)
+    heads, *shown = zip(*columns, strict=True)
+    yield from aligned(heads, shown, right=COLUMNS)
     if any(window["Partial"] for window in windows):
         yield f"{PARTIAL} a part is missing: it is not over, or began before the server or what it remembers"
 

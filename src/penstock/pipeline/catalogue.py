@@ -149,7 +149,7 @@ JOBS = {
         (SPARK, SERVER, TABLES, FOLLOWING, DRY),
         (
             "penstock pipeline drain --queue http://127.0.0.1:9324/000000000000/orders --out ./tables --once",
-            "penstock pipeline drain --queue $URL --out s3a://lake/orders --staging /mnt/staging --batch 20000",
+            "penstock pipeline drain --queue $URL --out s3a://lake/orders --staging $STAGING --batch 20000",
         ),
         (
             QUEUE,

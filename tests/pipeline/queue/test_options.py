@@ -56,9 +56,9 @@ def test_an_option_of_another_use_is_refused(use: str, name: str, value: str) ->
         parse(URL | {name: value}).check_use(use)
 
 
-@pytest.mark.parametrize("text", ["/mnt/staging", "file:/mnt/staging", "file:///mnt/staging"])
-def test_a_staging_location_is_a_path_or_a_file_url(text: str) -> None:
-    assert parse(URL | {"stagingLocation": text}).staging == Path("/mnt/staging")
+@pytest.mark.parametrize("scheme", ["", "file:", "file://"])
+def test_a_staging_location_is_a_path_or_a_file_url(scheme: str, tmp_path: Path) -> None:
+    assert parse(URL | {"stagingLocation": f"{scheme}{tmp_path}"}).staging == tmp_path
 
 
 @pytest.mark.parametrize(
