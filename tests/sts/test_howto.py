@@ -35,13 +35,15 @@ def session(server: Server, file: Path) -> boto3.Session:
 def test_every_command_of_the_page_works(fresh_server: Server, tmp_path: Path) -> None:
     aws = program("awscli", "aws")
     script = "\n".join(f'{block}\necho "block {number}" >&2' for number, block in enumerate(BLOCKS))
-    path = f"{aws.parent}{os.pathsep}{os.environ['PATH']}"
     folder = tmp_path / "shell"
     folder.mkdir()
+    environment = fresh_server.environment | {
+        "PATH": f"{aws.parent}{os.pathsep}{os.environ['PATH']}",
+        "HOME": str(folder),  # where the AWS CLI keeps the credentials of roles, of any server that has one so named
+    }
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
-        cwd=folder, env=fresh_server.environment | {"PATH": path}, capture_output=True, text=True, timeout=300,
-        check=False,
+        cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr.splitlines()) == (0, [f"block {number}" for number in range(len(BLOCKS))])
     assert '"arn:aws:sts::000000000000:assumed-role/cleaner/tonight"' in done.stdout
