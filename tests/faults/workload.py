@@ -18,6 +18,7 @@ from .plans import PLANS
 
 TESTS = Path(__file__).parent.parent
 EMPTY_ROUNDS = 3
+STARTING_SECONDS = 60
 DRAIN_SECONDS = 60
 LEAVING_SECONDS = 60
 
@@ -46,9 +47,14 @@ class Workload:
             self.recorder.note("queue", made, {})
 
     def start(self, producers: int, consumers: int) -> None:
+        """When it returns, something has been acknowledged: a history without anything shows nothing."""
         for role, number in (("producer", producers), ("consumer", consumers)):
             for _ in range(number):
                 self.spawn(role)
+        deadline = time.monotonic() + STARTING_SECONDS
+        while not any(operation.op == "send" and operation.ok for operation in history_of(self.folder)):
+            assert time.monotonic() < deadline, "nothing was acknowledged"
+            time.sleep(0.05)
 
     def spawn(self, role: str) -> str:
         """One more; its name."""
