@@ -23,7 +23,7 @@ ALGORITHM = "AWS4-HMAC-SHA256"
 TERMINATOR = "aws4_request"
 MISMATCH = "SignatureDoesNotMatch"
 LONGEST_EXPIRY_SECONDS = 7 * 24 * 3600
-
+COMMA = ord(",")
 _HEADER_PARTS = ("Credential", "Signature", "SignedHeaders")
 _QUERY_PARTS = ("Algorithm", "Credential", "Signature", "SignedHeaders", "Date", "Expires")
 _QUERY_NAMES = {f"X-Amz-{part}".encode(): part for part in (*_QUERY_PARTS, "Security-Token")}
@@ -59,7 +59,7 @@ def read(request: HttpRequest) -> Signature | None:
         return None
     if authorization is not None and parameters:
         raise mismatch("Found both 'X-Amz-Algorithm' as a query-string param and 'Authorization' as HTTP header.")
-    if b"," in headers.get(b"host", b""):
+    if COMMA in headers.get(b"host", b""):
         raise incomplete("The request has more than one 'Host' header.")
     return _from_query(parameters, headers) if authorization is None else _from_header(authorization, headers)
 
