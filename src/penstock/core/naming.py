@@ -28,7 +28,9 @@ def check_queue_name(name: str, fifo: bool, limits: Limits) -> None:
 
 
 def check_batch_ids(ids: Sequence[str], limits: Limits) -> None:
-    longest = limits.max_batch_id_length
+    longest, lengths = limits.max_batch_id_length, [len(entry_id) for entry_id in ids]
+    if _WORD.fullmatch("".join(ids)) and min(lengths) > 0 and max(lengths) <= longest and len(set(ids)) == len(ids):
+        return
     seen: set[str] = set()
     for entry_id in ids:
         if not (_WORD.fullmatch(entry_id) and len(entry_id) <= longest):
