@@ -2,6 +2,7 @@
 
 import pytest
 
+from penstock.core.message import Sent
 from penstock.core.store import Outcome
 
 from .world import World, new
@@ -14,7 +15,7 @@ async def test_a_second_send_with_the_same_id_is_told_about_the_first_and_stores
     [first] = await queue.send("a", deduplication_id="d")
     [second] = await queue.send("b", deduplication_id="d")
     assert not first.duplicate
-    assert second == (first.id, first.sequence, True)
+    assert second == Sent(first.id, first.sequence, duplicate=True)
     assert await queue.bodies() == ["a"]
     assert await queue.states() == (0, 1, 0)
 
@@ -53,7 +54,7 @@ async def test_a_send_accepted_after_the_window_begins_another(world: World) -> 
     world.advance(300)
     [second] = await queue.send("b", deduplication_id="d")
     world.advance(299.999)
-    assert (await queue.send("c", deduplication_id="d"))[0] == (second.id, second.sequence, True)
+    assert (await queue.send("c", deduplication_id="d"))[0] == Sent(second.id, second.sequence, duplicate=True)
 
 
 async def test_an_id_outlives_its_message(world: World) -> None:
@@ -139,4 +140,4 @@ async def test_ids_survive_a_restart(world: World, reopen) -> None:
     await queue.delete(await queue.receive_one())
     await reopen()
     world.advance(299.999)
-    assert (await queue.send("b", deduplication_id="d"))[0] == (first.id, first.sequence, True)
+    assert (await queue.send("b", deduplication_id="d"))[0] == Sent(first.id, first.sequence, duplicate=True)

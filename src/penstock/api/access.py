@@ -8,7 +8,9 @@ id of twelve digits as that account, anything else as the root account.
 """
 
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+import msgspec
 
 from penstock.api.addresses import Addresses
 from penstock.api.identities import Key
@@ -33,7 +35,7 @@ class Keys(Protocol):
         """The same for a key that comes with a token, whether or not its time is over."""
 
 
-class Caller(NamedTuple):
+class Caller(msgspec.Struct, frozen=True):
     """`service` is the one the signature was made for; empty without a signature, as is `access_key`."""
 
     principal: Principal

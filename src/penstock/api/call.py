@@ -87,15 +87,15 @@ class Call(msgspec.Struct):
     def now(self) -> int:
         return self.site.clock.now()
 
-    async def queue(self) -> Queue:
+    def queue(self) -> Queue:
         """The queue that the request names, as it was when the request was let in; it is an error if there is none."""
         if self.found is None:
             raise no_such_queue()
         return self.found
 
-    async def readable_queue(self) -> Queue:
+    def readable_queue(self) -> Queue:
         """The queue that the request names, if its messages may be written and read: its key of KMS must be usable."""
-        queue = await self.queue()
+        queue = self.queue()
         self.check_readable(queue)
         return queue
 

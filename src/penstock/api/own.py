@@ -17,7 +17,7 @@ MOST_PEEKED = 100
 
 
 async def peek_messages(call: Call, request: penstock.PeekMessagesRequest) -> penstock.PeekMessagesResult:
-    return await _peeked(call, await call.queue(), request)
+    return await _peeked(call, call.queue(), request)
 
 
 async def admin_peek_messages(

@@ -37,14 +37,14 @@ class Pages:
         }
 
     def prepare(self, requests: Sequence[HttpRequest]) -> None:
-        self._api.prepare([http for http in requests if self._page(http) is None])
+        self._api.prepare([http for http in requests if http.method == "POST" or self._page(http) is None])
 
     def __call__(self, http: HttpRequest) -> Coroutine[Any, Any, HttpResponse]:
-        page = self._page(http)
+        page = None if http.method == "POST" else self._page(http)
         return page(http) if page else self._api(http)
 
     def _page(self, http: HttpRequest) -> Handler | None:
-        return None if http.method == "POST" else self._pages.get(http.target.partition(b"?")[0])
+        return self._pages.get(http.target.partition(b"?")[0])
 
     async def _live(self, http: HttpRequest) -> HttpResponse:
         return HttpResponse(200, b"ok\n", TEXT)

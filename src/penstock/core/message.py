@@ -33,7 +33,7 @@ class NewMessage(msgspec.Struct):
     delay_seconds: int | None = None
 
 
-class Sent(NamedTuple):
+class Sent(msgspec.Struct, frozen=True):
     """What a send came to. For a duplicate these are the first message's, and nothing was stored."""
 
     id: str

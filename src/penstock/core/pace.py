@@ -9,11 +9,8 @@ class Pace:
     def __init__(self, per_second: int) -> None:
         self._per_second = per_second
         self._levels: dict[str, tuple[float, int]] = {}
-
-    @property
-    def any(self) -> bool:
-        """Whether anything was counted of late."""
-        return bool(self._levels)
+        self.any = False
+        """Whether anything was ever counted."""
 
     def exceeded(self, key: str, now: int) -> bool:
         return bool(self._per_second) and key in self._levels and self._level(key, now) > self._per_second - 1
@@ -21,6 +18,7 @@ class Pace:
     def count(self, key: str, now: int) -> None:
         if not self._per_second:
             return
+        self.any = True
         if len(self._levels) >= KEYS_REMEMBERED and key not in self._levels:
             self._levels = {k: v for k, v in self._levels.items() if self._level(k, now) > 0}
         if len(self._levels) < KEYS_REMEMBERED or key in self._levels:

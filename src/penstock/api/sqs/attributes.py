@@ -14,7 +14,7 @@ KNOWN = {*attributes.CHECKS, *attributes.MEASURED}
 
 
 async def get_queue_attributes(call: Call, request: sqs.GetQueueAttributesRequest) -> sqs.GetQueueAttributesResult:
-    queue = await call.queue()
+    queue = call.queue()
     wanted = set(request.AttributeNames or ())
     for name in wanted - KNOWN - {"All"}:
         raise attributes.unknown_attribute(name)
@@ -26,7 +26,7 @@ async def get_queue_attributes(call: Call, request: sqs.GetQueueAttributesReques
 
 
 async def set_queue_attributes(call: Call, request: sqs.SetQueueAttributesRequest) -> None:
-    queue = await call.queue()
+    queue = call.queue()
     change = attributes.checked(request.Attributes, queue.fifo, call.site.limits)
     check_key(call.site, change)
     check_principals(call, change)

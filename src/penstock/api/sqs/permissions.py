@@ -10,7 +10,7 @@ from penstock.core.permission import unverified, with_permission, without_permis
 
 
 async def add_permission(call: Call, request: sqs.AddPermissionRequest) -> None:
-    queue = await call.queue()
+    queue = call.queue()
     for name, value in (
         ("Label", request.Label),
         ("AWSAccountIds", request.AWSAccountIds),
@@ -27,7 +27,7 @@ async def add_permission(call: Call, request: sqs.AddPermissionRequest) -> None:
 
 
 async def remove_permission(call: Call, request: sqs.RemovePermissionRequest) -> None:
-    queue = await call.queue()
+    queue = call.queue()
     policy = without_permission(queue, request.Label)
     without = {name: value for name, value in queue.attributes.items() if name != "Policy"}
     await alter(call, queue, without | {"Policy": policy} if policy else without)

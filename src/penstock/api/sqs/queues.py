@@ -60,7 +60,7 @@ async def _check_quota(call: Call) -> None:
 
 
 async def delete_queue(call: Call, request: sqs.DeleteQueueRequest) -> None:
-    await remove(call, await call.queue())
+    await remove(call, call.queue())
 
 
 async def remove(call: Call, queue: Queue) -> None:
@@ -69,11 +69,11 @@ async def remove(call: Call, queue: Queue) -> None:
 
 
 async def get_queue_url(call: Call, request: sqs.GetQueueUrlRequest) -> sqs.GetQueueUrlResult:
-    return sqs.GetQueueUrlResult(QueueUrl=call.url_of(await call.queue()))
+    return sqs.GetQueueUrlResult(QueueUrl=call.url_of(call.queue()))
 
 
 async def purge_queue(call: Call, request: sqs.PurgeQueueRequest) -> None:
-    queue, wait = await call.queue(), call.site.purge_wait_seconds
+    queue, wait = call.queue(), call.site.purge_wait_seconds
     purged = await call.site.store.purged_at(queue.id) if wait else None
     if purged is not None and call.now() < purged + wait * 1000:
         raise ServiceError(
@@ -98,7 +98,7 @@ async def list_queues(call: Call, request: sqs.ListQueuesRequest) -> sqs.ListQue
 async def list_dead_letter_source_queues(
     call: Call, request: sqs.ListDeadLetterSourceQueuesRequest
 ) -> sqs.ListDeadLetterSourceQueuesResult:
-    queue = await call.queue()
+    queue = call.queue()
     most, after = _page(call, request.MaxResults, request.NextToken)
     found = await call.site.store.list_sources(queue, after, most + 1)
     shown = found[:most]

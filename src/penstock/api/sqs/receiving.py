@@ -20,11 +20,10 @@ TOO_MANY = (
 
 
 async def receive_message(call: Call, request: sqs.ReceiveMessageRequest) -> sqs.ReceiveMessageResult:
-    queue = await call.readable_queue()
+    queue = call.readable_queue()
     _check(call, queue, request)
-    wait = queue.wait_seconds if request.WaitTimeSeconds is None else request.WaitTimeSeconds
     begun = call.now()
-    messages = await _receive(call, queue, request, wait)
+    messages = await _receive(call, queue, request, begun)
     if not messages:
         note_empty_receive(call, queue, begun)
         return sqs.ReceiveMessageResult()
@@ -33,13 +32,15 @@ async def receive_message(call: Call, request: sqs.ReceiveMessageRequest) -> sqs
     return sqs.ReceiveMessageResult(Messages=[_shown(seal, message, wanted, names) for message in messages])
 
 
-async def _receive(call: Call, queue: Queue, request: sqs.ReceiveMessageRequest, wait: int) -> Sequence[Message]:
-    site, room, now = call.site, call.site.room, call.now()
+async def _receive(call: Call, queue: Queue, request: sqs.ReceiveMessageRequest, now: int) -> Sequence[Message]:
+    site, room, wait = call.site, call.site.room, request.WaitTimeSeconds
+    if wait is None:
+        wait = queue.wait_seconds
     deadline, ticket = now + wait * 1000, None
     while True:
         signs = room.signs(queue.id)
         try:
-            messages = await site.store.receive(queue.id, _ask(call, queue, request), call.now(), by=call.principal.arn)
+            messages = await site.store.receive(queue.id, _ask(call, queue, request), now, by=call.principal.arn)
         except TooManyInFlight:
             if not wait:
                 raise ServiceError("OverLimit", TOO_MANY) from None
@@ -57,7 +58,7 @@ async def _receive(call: Call, queue: Queue, request: sqs.ReceiveMessageRequest,
             ticket = room.ticket()
         if not await room.wait(queue.id, queue.key.account, ticket, left / 1000, signs):
             return messages
-        queue = await site.store.queue(queue.key)
+        queue, now = await site.store.queue(queue.key), call.now()
 
 
 def _check(call: Call, queue: Queue, request: sqs.ReceiveMessageRequest) -> None:

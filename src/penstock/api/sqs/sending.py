@@ -19,7 +19,7 @@ WRONG_TYPE = "The request include parameter that is not valid for this queue typ
 
 
 async def send_message(call: Call, request: sqs.SendMessageRequest) -> sqs.SendMessageResult:
-    queue = await call.readable_queue()
+    queue = call.readable_queue()
     if queue.fifo:
         _check_fifo(queue, request, missing_parameter("MessageGroupId"))
     message = compose(call, queue, request, call.trace)
@@ -30,7 +30,7 @@ async def send_message(call: Call, request: sqs.SendMessageRequest) -> sqs.SendM
 
 
 async def send_message_batch(call: Call, request: sqs.SendMessageBatchRequest) -> sqs.SendMessageBatchResult:
-    queue = await call.readable_queue()
+    queue = call.readable_queue()
     entries: Entries[sqs.SendMessageBatchRequestEntry] = Entries(
         request.Entries, "SendMessageBatchRequestEntry", call.site.limits
     )

@@ -5,27 +5,28 @@ from penstock.api.sqs.batch import Entries, run_batch
 from penstock.api.sqs.receiving import check_visibility
 from penstock.aws import sqs
 from penstock.core.errors import ServiceError, invalid_value, missing_parameter
-from penstock.core.handle import seal_of
+from penstock.core.handle import Seal, seal_of
 from penstock.core.queue import Queue
 from penstock.core.store import Outcome
 
 
 async def delete_message(call: Call, request: sqs.DeleteMessageRequest) -> None:
-    queue = await call.queue()
-    claim = _claim(call, queue, request.ReceiptHandle)
+    queue = call.queue()
+    claim = _claim(_seal(call, queue), request.ReceiptHandle)
     (outcome,) = await call.site.store.delete(queue.id, [claim], call.now(), by=call.principal.arn)
     if error := _deleting(outcome, request.ReceiptHandle):
         raise error
 
 
 async def delete_message_batch(call: Call, request: sqs.DeleteMessageBatchRequest) -> sqs.DeleteMessageBatchResult:
-    queue = await call.queue()
+    queue = call.queue()
     entries: Entries[sqs.DeleteMessageBatchRequestEntry] = Entries(
         request.Entries, "DeleteMessageBatchRequestEntry", call.site.limits
     )
+    seal = _seal(call, queue)
 
     def prepare(entry: sqs.DeleteMessageBatchRequestEntry) -> tuple[str, bytes]:
-        return entry.ReceiptHandle, _claim(call, queue, entry.ReceiptHandle)
+        return entry.ReceiptHandle, _claim(seal, entry.ReceiptHandle)
 
     async def delete(work: list[tuple[str, bytes]]) -> list[ServiceError | None]:
         outcomes = await call.site.store.delete(
@@ -44,9 +45,9 @@ async def delete_message_batch(call: Call, request: sqs.DeleteMessageBatchReques
 
 
 async def change_message_visibility(call: Call, request: sqs.ChangeMessageVisibilityRequest) -> None:
-    queue = await call.queue()
+    queue = call.queue()
     check_visibility(request.VisibilityTimeout, call, "Must be between 0 and {most}.")
-    change = _claim(call, queue, request.ReceiptHandle), request.VisibilityTimeout
+    change = _claim(_seal(call, queue), request.ReceiptHandle), request.VisibilityTimeout
     (outcome,) = await call.site.store.change_visibility(queue.id, [change], call.now(), by=call.principal.arn)
     if error := _changing(outcome, request.ReceiptHandle, request.VisibilityTimeout):
         raise error
@@ -55,17 +56,18 @@ async def change_message_visibility(call: Call, request: sqs.ChangeMessageVisibi
 async def change_message_visibility_batch(
     call: Call, request: sqs.ChangeMessageVisibilityBatchRequest
 ) -> sqs.ChangeMessageVisibilityBatchResult:
-    queue = await call.queue()
+    queue = call.queue()
     entries: Entries[sqs.ChangeMessageVisibilityBatchRequestEntry] = Entries(
         request.Entries, "ChangeMessageVisibilityBatchRequestEntry", call.site.limits
     )
+    seal = _seal(call, queue)
 
     def prepare(entry: sqs.ChangeMessageVisibilityBatchRequestEntry) -> tuple[str, bytes, int]:
         if entry.VisibilityTimeout is None:
             number = request.Entries.index(entry) + 1
             raise missing_parameter(f"ChangeMessageVisibilityBatchRequestEntry.{number}.VisibilityTimeout")
         check_visibility(entry.VisibilityTimeout, call, "VisibilityTimeout must be an integer between 0 and {most}.")
-        return entry.ReceiptHandle, _claim(call, queue, entry.ReceiptHandle), entry.VisibilityTimeout
+        return entry.ReceiptHandle, _claim(seal, entry.ReceiptHandle), entry.VisibilityTimeout
 
     async def change(work: list[tuple[str, bytes, int]]) -> list[ServiceError | None]:
         changes = [(claim, seconds) for _, claim, seconds in work]
@@ -81,10 +83,14 @@ async def change_message_visibility_batch(
     return sqs.ChangeMessageVisibilityBatchResult(Successful=successful, Failed=failed)
 
 
-def _claim(call: Call, queue: Queue, handle: str) -> bytes:
+def _seal(call: Call, queue: Queue) -> Seal:
+    return seal_of(call.site.handle_key, queue.id)
+
+
+def _claim(seal: Seal, handle: str) -> bytes:
     if not handle:
         raise missing_parameter("ReceiptHandle")
-    return seal_of(call.site.handle_key, queue.id).unseal(handle)
+    return seal.unseal(handle)
 
 
 def _deleting(outcome: Outcome, handle: str) -> ServiceError | None:

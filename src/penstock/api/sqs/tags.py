@@ -14,17 +14,17 @@ _ALLOWED = re.compile(r"[\w\s.:/=+\-@]*")
 
 
 async def tag_queue(call: Call, request: sqs.TagQueueRequest) -> None:
-    queue = await call.queue()
+    queue = call.queue()
     await _retag(call, queue, queue.tags | check_tags(request.Tags, call.site.limits))
 
 
 async def untag_queue(call: Call, request: sqs.UntagQueueRequest) -> None:
-    queue = await call.queue()
+    queue = call.queue()
     await _retag(call, queue, {key: value for key, value in queue.tags.items() if key not in request.TagKeys})
 
 
 async def list_queue_tags(call: Call, request: sqs.ListQueueTagsRequest) -> sqs.ListQueueTagsResult:
-    queue = await call.queue()
+    queue = call.queue()
     return sqs.ListQueueTagsResult(Tags=queue.tags or None)
 
 

@@ -217,7 +217,7 @@ class MemoryStore(Keepsakes):
         first = contents.first_accepted(scope, now) if queue.fifo else None
         if first:
             self._outbox.deduplicated(queue, new, first.id, now, by)
-            return first._replace(duplicate=True)
+            return msgspec.structs.replace(first, duplicate=True)
         message = Message(
             id=new.id, body=new.body, sender=new.sender, sent=now, receive_count=0, attributes=new.attributes,
             trace=new.trace, group=new.group, deduplication_id=new.deduplication_id,
