@@ -4,8 +4,6 @@ A checksum is written with every message and compared on every read: a damaged o
 is too large to be written again at every step of the message lies apart, in the table `bulk`.
 """
 
-from typing import NamedTuple
-
 import msgspec
 
 from penstock.core.message import Message
@@ -22,7 +20,7 @@ WITHOUT_CONTENT = f"{_CHANGING}, CASE WHEN content IS NOT NULL THEN x'' END"
 """For those who need to know only whether the content is in the row."""
 
 
-class Card(NamedTuple):
+class Card(msgspec.Struct, frozen=True, gc=False):
     """A row. See the schema for `state`, `place` and `due`; `received` is the time of the last delivery."""
 
     number: int

@@ -15,10 +15,10 @@ import asyncio
 import contextlib
 import fcntl
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from time import perf_counter
-from typing import IO, Any, ParamSpec, TypeVar
+from typing import IO, Any, TypeVar, TypeVarTuple
 
 import apsw
 
@@ -29,8 +29,8 @@ from penstock.core.store import RecordsChanged, StoreError, TooManyInFlight
 from penstock.stores.sqlite.packing import checksum, readable_id, repacked
 from penstock.stores.sqlite.reserve import Reserve
 
-P = ParamSpec("P")
 T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 
 MIGRATIONS = Path(__file__).with_name("migrations")
 SHARE_AT_MOST = 512
@@ -89,14 +89,14 @@ class Database:
         self._lock.close()
         self._lock = None
 
-    async def write(self, change: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def write(self, change: Callable[[*Ts], T], *args: *Ts) -> Coroutine[Any, Any, T]:
         """Apply a change and return its result once it is on disk, with everything that it may have seen: what one
         caller changed and another only found is acknowledged to both by the same commit."""
         if self.disk_full and not self.look_for_room():
             raise Unavailable(FULL)
-        return await self.relieve(change, *args, **kwargs)
+        return self.relieve(change, *args)
 
-    async def relieve(self, change: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    async def relieve(self, change: Callable[[*Ts], T], *args: *Ts) -> T:
         """`write` for a change that makes room or takes next to none: it is also made while the disk is full."""
         total, outbox = self._connection.total_changes, self._outbox
         alone, self.alone = self.alone and not self._in_transaction, False
@@ -104,7 +104,7 @@ class Database:
             if not self._in_transaction:
                 self._begin()
             before, event = total(), outbox.seq
-            result = change(*args, **kwargs)
+            result = change(*args)
         except REFUSALS:
             self._refused_midway |= total() != before
             raise
@@ -128,7 +128,7 @@ class Database:
             except Unavailable:
                 if changed:
                     raise
-                return await self.relieve(change, *args, **kwargs)  # what it saw was undone: look again
+                return await self.relieve(change, *args)  # what it saw was undone: look again
         return result
 
     def _begin(self) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 import structlog
+from msgspec.structs import replace
 
 from penstock.core.message import Message
 from penstock.core.outbox import Outbox
@@ -41,10 +42,10 @@ class DeadLetters:
         if message is None:
             return
         message.source_arn = entry.queue.arn
-        buried = card._replace(state=READY, due=None, place=now)
+        buried = replace(card, state=READY, due=None, place=now)
         if target.fifo:
             message.sequence, message.deduplication_id = self._number(), message.id
-            buried = buried._replace(enqueued=now, place=message.sequence)
+            buried = replace(buried, enqueued=now, place=message.sequence)
         else:
             message.sequence = None
         self._cards.rewrite(card.number, message, target, now)
@@ -61,9 +62,8 @@ class DeadLetters:
         delay = target.queue.delay_seconds
         due = now + delay * 1000 if delay else None
         place = message.sequence if target.fifo else None if due else now
-        fresh = card._replace(
-            enqueued=now, state=DELAYED if due else READY, place=place, due=due, receives=0, first_received=None
-        )
+        state = DELAYED if due else READY
+        fresh = replace(card, enqueued=now, state=state, place=place, due=due, receives=0, first_received=None)
         self._cards.rewrite(card.number, message, target, now)
         self._shelves.transfer(entry, card, target, fresh, message.group, now)
         self._outbox.moved(entry.queue, target.queue, old_id, message.id, task_id, now)

@@ -8,7 +8,7 @@ queue gives, group by group, the messages from a group's head up to the first th
 import heapq
 import math
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, starmap
 
 from penstock.stores.sqlite.cards import COLUMNS, Card
 from penstock.stores.sqlite.catalogue import READY, Entry
@@ -37,7 +37,7 @@ class Lines:
         return self._line(entry, 0)
 
     def _line(self, entry: Entry, group: int) -> Iterator[Card]:
-        return map(Card._make, self._db.execute(_LINE, (entry.shelf, group)))
+        return starmap(Card, self._db.execute(_LINE, (entry.shelf, group)))
 
     def _quiet(self, entry: Entry) -> Iterator[Card]:
         """Lines merged by turn. A group joins when its first message is next: groups come sorted by that."""

@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import starmap
 
 from penstock.core.outbox import Outbox
 from penstock.stores.sqlite.cards import COLUMNS, WITHOUT_CONTENT, Card
@@ -62,7 +63,7 @@ class Shelves:
         if not numbers:
             return {}
         rows = self._db.execute(_held(len(numbers)), (*numbers, entry.shelf))
-        return {row[0]: Card._make(row) for row in rows}
+        return {card.number: card for card in starmap(Card, rows)}
 
     def oldest(self, entry: Entry) -> int | None:
         found: int | None = self._db.execute(
@@ -175,7 +176,8 @@ class Shelves:
 
     def catch_up(self, now: int, rounds: int = 1) -> None:
         """Make ready what is due: at once for all but a storm, which is spread over calls."""
-        self.latest = max(self.latest, now)
+        if now > self.latest:
+            self.latest = now
         while self.next_due <= now and rounds:
             self._promote(now)
             rounds -= 1
