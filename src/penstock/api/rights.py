@@ -6,15 +6,12 @@ OPERATORS are about the server as a whole, and so the root account's; RESOURCES 
 account, and give the ARN of each, ALSO that of a second thing.
 """
 
-import base64
-import binascii
 from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, NamedTuple
 
-import msgspec
-
 from penstock.api.call import Call
+from penstock.core.move import TaskHandle
 from penstock.core.queue import QueueKey
 
 
@@ -66,16 +63,9 @@ def the_server(call: Call) -> Target:
 
 def queue_of_task(call: Call) -> Target:
     """The queue that a task moves from, which only its handle says."""
-    try:
-        named = msgspec.json.decode(base64.b64decode(call.request.TaskHandle, validate=True), type=_Task)
-    except (binascii.Error, msgspec.MsgspecError, ValueError, RecursionError):
-        return everything(call)
-    key = QueueKey.from_arn(named.source_arn)
+    handle = TaskHandle.read(call.request.TaskHandle)
+    key = QueueKey.from_arn(handle.source_arn) if handle else None
     return Target(key.arn, key.account, key) if key else everything(call)
-
-
-class _Task(msgspec.Struct, rename="camel"):
-    source_arn: str
 
 
 def metrics(call: Call) -> Target:

@@ -1,7 +1,5 @@
 """Message move tasks: started, listed and cancelled here, carried out by `loops.mover`."""
 
-import base64
-import json
 import uuid
 from dataclasses import replace
 
@@ -9,7 +7,7 @@ from penstock.api.authorise import require
 from penstock.api.call import Call
 from penstock.aws import sqs
 from penstock.core.errors import ServiceError, invalid_parameter, invalid_value
-from penstock.core.move import MoveStatus, MoveTask
+from penstock.core.move import MoveStatus, MoveTask, TaskHandle
 from penstock.core.queue import Queue, QueueKey
 
 ARN_FORMAT = "arn:<partition>:<service>:<region>:<account-id>:<resource-id>"
@@ -65,11 +63,7 @@ async def list_message_move_tasks(
 async def cancel_message_move_task(
     call: Call, request: sqs.CancelMessageMoveTaskRequest
 ) -> sqs.CancelMessageMoveTaskResult:
-    try:
-        named = json.loads(base64.b64decode(request.TaskHandle, validate=True))
-        task_id, source_arn = str(uuid.UUID(named["taskId"])), str(named["sourceArn"])
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise invalid_parameter("Value for parameter TaskHandle is invalid.") from None
+    task_id, source_arn = _named(request.TaskHandle)
     source = await _queue(call, source_arn, "SourceArn")
     task = await call.site.store.find_move(task_id)
     if task is None or task.source_arn != source.arn:
@@ -105,8 +99,17 @@ async def _queue(call: Call, arn: str, parameter: str, doing: str = "") -> Queue
     return queue
 
 
+def _named(given: str) -> tuple[str, str]:
+    """The id of a task, and the ARN of the queue that it moves from."""
+    handle = TaskHandle.read(given)
+    try:
+        return str(uuid.UUID(handle.task_id if handle else "")), handle.source_arn if handle else ""
+    except ValueError:
+        raise invalid_parameter("Value for parameter TaskHandle is invalid.") from None
+
+
 def _handle(task: MoveTask) -> str:
-    return base64.b64encode(json.dumps({"taskId": task.id, "sourceArn": task.source_arn}).encode()).decode()
+    return str(TaskHandle(task.id, task.source_arn))
 
 
 def _shown(task: MoveTask) -> sqs.ListMessageMoveTasksResultEntry:
