@@ -75,7 +75,8 @@ def test_the_key_of_a_tag_may_be_written_in_other_letters(town: Town) -> None:
 
 
 def test_tags_of_a_queue_that_is_to_be(town: Town) -> None:
-    town.give(ANN, allow("sqs:CreateQueue", "*", Condition={"StringEquals": {"aws:RequestTag/team": "blue"}}))
+    blue = {"StringEquals": {"aws:RequestTag/team": "blue"}}
+    town.give(ANN, allow(["sqs:CreateQueue", "sqs:TagQueue"], "*", Condition=blue))
     assert town.call(ANN, CREATE, QueueName="new").denied
     assert town.call(ANN, CREATE, QueueName="new", tags={"team": "blue"}).code == ""
 

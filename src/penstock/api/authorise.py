@@ -11,7 +11,7 @@ gateway answers a refusal at a time that does not depend on how long they took.
 from collections.abc import Awaitable, Callable
 
 from penstock.api.call import Call
-from penstock.api.circumstances import KEYS, Circumstances
+from penstock.api.circumstances import KEYS, Circumstances, tags_brought
 from penstock.api.grants import STEADY
 from penstock.api.rights import FREE, Right, Target, the_queue
 from penstock.core.errors import ServiceError
@@ -31,6 +31,8 @@ ABSENT = Queue(-1, QueueKey("", "", ""))
 
 async def authorise(call: Call) -> None:
     right: Right = call.right
+    if right.tagging and tags_brought(call):
+        right = right._replace(with_it=(*right.with_it, right.tagging))
     principal, key = call.principal, call.resource
     queue = call.found = await call.site.store.find_queue(key) if key is not None else None
     if right.about is None and key is not None:
@@ -65,11 +67,11 @@ def _question(call: Call, right: Right, queue: Queue) -> tuple[object, ...] | No
     if policy is not None and policy.keys:
         asked, steady = (*asked, *policy.keys), steady and STEADY.issuperset(policy.keys)
     if not asked:
-        return standing, policy, right.action, queue.id
+        return standing, policy, right.action, right.with_it, queue.id
     if not steady:
         return None
     circumstances = Circumstances(call, queue, queue.key.account)
-    return standing, policy, right.action, queue.id, *[KEYS[key](circumstances) for key in asked]
+    return standing, policy, right.action, right.with_it, queue.id, *[KEYS[key](circumstances) for key in asked]
 
 
 def _decide(call: Call, right: Right, target: Target, queue: Queue | None) -> None:

@@ -100,12 +100,12 @@ def _issued(of: Circumstances) -> str | None:
 
 def _tag_keys(of: Circumstances) -> tuple[str, ...] | None:
     given = getattr(of.call.request, "TagKeys", None)
-    return tuple(given or request_tags(of)) or None
+    return tuple(given or tags_brought(of.call)) or None
 
 
-def request_tags(of: Circumstances) -> Mapping[str, str]:
+def tags_brought(call: Call) -> Mapping[str, str]:
     """The tags that the request would put on something: SQS writes them as a map, IAM and STS as a list."""
-    request: Any = of.call.request
+    request: Any = call.request
     given = getattr(request, "tags", None) or getattr(request, "Tags", None) or {}
     return given if isinstance(given, dict) else {tag.Key: tag.Value for tag in given}
 
@@ -164,7 +164,7 @@ KEYS: dict[str, Callable[[Circumstances], Value | None]] = {
 }
 FAMILIES: dict[str, Callable[[Circumstances], Mapping[str, str]]] = {
     "aws:principaltag": principal_tags,
-    "aws:requesttag": request_tags,
+    "aws:requesttag": lambda of: tags_brought(of.call),
     "aws:resourcetag": resource_tags,
     "iam:resourcetag": entity_tags,
 }

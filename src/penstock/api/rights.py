@@ -3,7 +3,7 @@
 One row an operation; a server that has an operation without a row does not start. It refuses to know who is calling:
 `api.authorise` decides. Two kinds of operations need no row here, because a table of their service's module has them:
 OPERATORS are about the server as a whole, and so the root account's; RESOURCES are about things of the caller's
-account, and give the ARN of each, ALSO that of a second thing.
+account, and give the ARN of each, ALSO that of a second thing, TAGGING the operation that sets tags of a thing.
 """
 
 from collections.abc import Callable, Mapping
@@ -30,14 +30,16 @@ Resource = Callable[[Call, Any], str]
 class Right(NamedTuple):
     """`action` is its name in policies. `about` is None for the queue that the request names. A right that is not
     `shared` cannot be given to another account, whatever a queue's policy says. `anonymous`: a queue's policy can give
-    it to those who do not say who they are. `with_it` are actions that are needed as well, on the same queue; `also`
-    is a second thing that the same action is about."""
+    it to those who do not say who they are. `with_it` are actions that are needed as well, on the same thing, and
+    `tagging` is one that is needed if the request brings tags; `also` is a second thing that the same action is
+    about."""
 
     action: str
     about: About | None = None
     shared: bool = False
     anonymous: bool = False
     with_it: tuple[str, ...] = ()
+    tagging: str = ""
     also: About | None = None
 
 
@@ -94,7 +96,7 @@ RIGHTS: dict[str, dict[str, Right]] = {
         "CancelMessageMoveTask": _sqs("CancelMessageMoveTask", about=queue_of_task),
         "ChangeMessageVisibility": _open("ChangeMessageVisibility"),
         "ChangeMessageVisibilityBatch": _open("ChangeMessageVisibility"),
-        "CreateQueue": _sqs("CreateQueue"),
+        "CreateQueue": _sqs("CreateQueue", tagging="sqs:TagQueue"),
         "DeleteMessage": _open("DeleteMessage"),
         "DeleteMessageBatch": _open("DeleteMessage"),
         "DeleteQueue": _sqs("DeleteQueue"),
@@ -121,7 +123,7 @@ RIGHTS: dict[str, dict[str, Right]] = {
         "DecodeAuthorizationMessage": Right("sts:DecodeAuthorizationMessage", about=everything),
         "GetAccessKeyInfo": Right("sts:GetAccessKeyInfo", about=everything),
         "GetCallerIdentity": FREE,
-        "GetFederationToken": Right("sts:GetFederationToken", about=federated_user),
+        "GetFederationToken": Right("sts:GetFederationToken", about=federated_user, tagging="sts:TagSession"),
         "GetSessionToken": FREE,
     },
     "penstock": {
@@ -136,17 +138,24 @@ def rights_of(services: Mapping[str, ModuleType]) -> dict[tuple[str, str], Right
     found: dict[tuple[str, str], Right] = {}
     for service, module in services.items():
         rows = {name: Right(f"{service}:{name}", about=the_server) for name in getattr(module, "OPERATORS", ())}
-        rows |= _of_their_own(service, getattr(module, "RESOURCES", {}), getattr(module, "ALSO", {}))
+        rows |= _of_their_own(service, module)
         rows |= RIGHTS.get(service, {})
         found |= {(service, operation): rows[operation] for operation in module.OPERATIONS}
     return found
 
 
-def _of_their_own(service: str, first: Mapping[str, Resource], second: Mapping[str, Resource]) -> dict[str, Right]:
+def _of_their_own(service: str, module: ModuleType) -> dict[str, Right]:
+    first, second, tagging = (getattr(module, table, {}) for table in ("RESOURCES", "ALSO", "TAGGING"))
+
     def about(resource: Resource) -> About:
         return lambda call: Target(resource(call, call.request), call.principal.account)
 
     return {
-        name: Right(f"{service}:{name}", about(resource), also=about(second[name]) if name in second else None)
+        name: Right(
+            f"{service}:{name}",
+            about(resource),
+            tagging=f"{service}:{tagging[name]}" if name in tagging else "",
+            also=about(second[name]) if name in second else None,
+        )
         for name, resource in first.items()
     }

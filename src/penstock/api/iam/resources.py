@@ -108,3 +108,6 @@ def _new_name(noun: Noun[Titled]) -> Resource:
 ALSO: dict[str, Resource] = {"UpdateUser": _new_name(USERS), "UpdateGroup": _new_name(GROUPS)}
 """What an operation is about besides: who renames must have the right to the new name too, or could take one that
 somebody else's policies trust."""
+
+TAGGING: dict[str, str] = {"CreateUser": "TagUser", "CreateRole": "TagRole", "CreatePolicy": "TagPolicy"}
+"""Who makes something with tags must have the right to tag it too: what they may do can depend on its tags."""
