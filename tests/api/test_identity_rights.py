@@ -25,7 +25,7 @@ def test_who_renames_needs_the_right_to_both_names(town: Town) -> None:
     town.give(ANN, allow("iam:UpdateUser", f"{IAM}user/carl"))
     outcome = town.call(ANN, iam("UpdateUser"), UserName="carl", NewUserName="admin")
     assert outcome.denied
-    assert f" on resource: {IAM}user/admin " in outcome.message
+    assert " on resource: user admin " in outcome.message
     town.give(ANN, allow("iam:UpdateUser", [f"{IAM}user/carl", f"{IAM}user/admin"]))
     assert town.call(ANN, iam("UpdateUser"), UserName="carl", NewUserName="admin").code == ""
 

@@ -77,7 +77,7 @@ RENAMED: list[tuple[str, dict[str, Any], str]] = [
 @pytest.mark.parametrize(("action", "given", "arn"), RENAMED, ids=lambda value: value if isinstance(value, str) else "")
 def test_a_new_name_counts_as_well(identities: Identities, action: str, given: dict[str, Any], arn: str) -> None:
     call: Any = SimpleNamespace(site=SimpleNamespace(identities=identities), principal=root_of(ACCOUNT))
-    assert ALSO[action](call, SERVICE.operations[action].input(**given)) == arn
+    assert ALSO[action][0](call, SERVICE.operations[action].input(**given)) == arn
 
 
 def test_the_account_itself_that_names_nobody_is_about_itself(identities: Identities) -> None:

@@ -82,7 +82,7 @@ def _decide(call: Call, right: Right, target: Target, queue: Queue | None) -> No
     decision = _decision(call, right, target, queue, policy or IDLE)
     if not decision.allowed:
         blind = _decision(call, right, target, None, IDLE)
-        ask = Ask(principal, right.action, target.arn)
+        ask = Ask(principal, right.action, target.called or target.arn)
         raise ServiceError("AccessDenied", refusal_text(ask, decision if blind.allowed else blind))
 
 

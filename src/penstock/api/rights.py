@@ -3,7 +3,8 @@
 One row an operation; a server that has an operation without a row does not start. It refuses to know who is calling:
 `api.authorise` decides. Two kinds of operations need no row here, because a table of their service's module has them:
 OPERATORS are about the server as a whole, and so the root account's; RESOURCES are about things of the caller's
-account, and give the ARN of each, ALSO that of a second thing, TAGGING the operation that sets tags of a thing.
+account, and give the ARN of each, CALLED what a refusal calls it, ALSO both of a second thing, TAGGING the operation
+that sets tags of a thing.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,11 +17,13 @@ from penstock.core.queue import QueueKey
 
 
 class Target(NamedTuple):
-    """What a request is about, and the account that it belongs to. `queue` is set if it is a queue, there or not."""
+    """What a request is about, and the account that it belongs to. `queue` is set if it is a queue, there or not.
+    `called` is what a refusal calls it, if that is not its ARN."""
 
     arn: str
     owner: str
     queue: QueueKey | None = None
+    called: str = ""
 
 
 About = Callable[[Call], Target]
@@ -145,17 +148,22 @@ def rights_of(services: Mapping[str, ModuleType]) -> dict[tuple[str, str], Right
 
 
 def _of_their_own(service: str, module: ModuleType) -> dict[str, Right]:
-    first, second, tagging = (getattr(module, table, {}) for table in ("RESOURCES", "ALSO", "TAGGING"))
-
-    def about(resource: Resource) -> About:
-        return lambda call: Target(resource(call, call.request), call.principal.account)
-
+    first, called, second, tagging = (
+        getattr(module, table, {}) for table in ("RESOURCES", "CALLED", "ALSO", "TAGGING")
+    )
     return {
         name: Right(
             f"{service}:{name}",
-            about(resource),
+            _about(resource, called[name]),
             tagging=f"{service}:{tagging[name]}" if name in tagging else "",
-            also=about(second[name]) if name in second else None,
+            also=_about(*second[name]) if name in second else None,
         )
         for name, resource in first.items()
     }
+
+
+def _about(resource: Resource, called: Resource) -> About:
+    def about(call: Call) -> Target:
+        return Target(resource(call, call.request), call.principal.account, called=called(call, call.request))
+
+    return about

@@ -20,7 +20,7 @@ from penstock.api.iam import (
     users,
     versions,
 )
-from penstock.api.iam.resources import ALSO, RESOURCES, TAGGING
+from penstock.api.iam.resources import ALSO, CALLED, RESOURCES, TAGGING
 from penstock.aws.iam import SERVICE
 
 _PARTS = (
@@ -29,4 +29,4 @@ _PARTS = (
 
 OPERATIONS: dict[str, Operation] = {name: run for part in _PARTS for name, run in part.OPERATIONS.items()}
 
-__all__ = ["ALSO", "OPERATIONS", "RESOURCES", "SERVICE", "TAGGING"]
+__all__ = ["ALSO", "CALLED", "OPERATIONS", "RESOURCES", "SERVICE", "TAGGING"]

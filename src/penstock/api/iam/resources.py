@@ -2,6 +2,9 @@
 
 The ARN is that of what there is: a name in other letters, or without its path, is the same user. What is not there has
 the ARN that it would have. What is about the account as a whole is about `*`.
+
+A refusal calls a thing as the request does, in Amazon's words (`CALLED`): its ARN would tell that it is there, and its
+path.
 """
 
 from collections.abc import Callable
@@ -55,6 +58,33 @@ def _source(call: Call, request: Any) -> str:
     return str(request.PolicySourceArn)
 
 
+def _called(noun: Noun[Titled], prefix: str = "") -> Resource:
+    """As `user anna`; of a caller that names no user, itself. `prefix` is that of the member with the name."""
+    kind, member = noun.word.lower(), f"{noun.word}Name"
+
+    def called(call: Call, request: Any) -> str:
+        who, name = call.principal, getattr(request, f"{prefix}{member}") or getattr(request, member)
+        own = who.owner if who.kind is Kind.USER else ""
+        return f"{kind} {name or own}" if name or own else who.arn
+
+    return called
+
+
+def _to_be(noun: Noun[Titled]) -> Resource:
+    def called(call: Call, request: Any) -> str:
+        return _arn(call, noun.word.lower(), request.Path or "/", getattr(request, f"{noun.word}Name"))
+
+    return called
+
+
+def _policy_called(call: Call, request: Any) -> str:
+    return f"policy {request.PolicyArn}"
+
+
+def _key_called(call: Call, request: Any) -> str:
+    return f"access key {request.AccessKeyId}"
+
+
 def _key_owner(call: Call, request: Any) -> str:
     directory, account = call.site.identities.directory, call.principal.account
     key = directory.keys.get(request.AccessKeyId)
@@ -68,29 +98,34 @@ def _everything(call: Call, request: Any) -> str:
     return EVERYTHING
 
 
-BY_MEMBER: tuple[tuple[str, Resource], ...] = (
-    ("GroupName", _of(GROUPS)),
-    ("RoleName", _of(ROLES)),
-    ("UserName", _of(USERS)),
-    ("PolicyArn", _policy),
-    ("PolicySourceArn", _source),
+BY_MEMBER: tuple[tuple[str, Resource, Resource], ...] = (
+    ("GroupName", _of(GROUPS), _called(GROUPS)),
+    ("RoleName", _of(ROLES), _called(ROLES)),
+    ("UserName", _of(USERS), _called(USERS)),
+    ("PolicyArn", _policy, _policy_called),
+    ("PolicySourceArn", _source, _source),
 )
-"""The first of these members that an operation has says what it is about: to put a user into a group is about the
-group, to attach a policy is about whom it is attached to."""
+"""The first of these members that an operation has says what it is about, and what a refusal calls that: to put a user
+into a group is about the group, to attach a policy is about whom it is attached to."""
 
-EXCEPTIONS: dict[str, Resource] = {
-    "CreatePolicy": _new_policy,
-    "GetAccessKeyLastUsed": _key_owner,
+EXCEPTIONS: dict[str, tuple[Resource, Resource]] = {
+    "CreateGroup": (_of(GROUPS), _to_be(GROUPS)),
+    "CreatePolicy": (_new_policy, _new_policy),
+    "CreateRole": (_of(ROLES), _to_be(ROLES)),
+    "CreateUser": (_of(USERS), _to_be(USERS)),
+    "GetAccessKeyLastUsed": (_key_owner, _key_called),
 }
 
 
-def _resource(action: str) -> Resource:
+def _about(action: str) -> tuple[Resource, Resource]:
     operation = SERVICE.operations[action]
     members = SERVICE.shape(operation.input_shape)["members"] if operation.input_shape else {}
-    return next((resource for member, resource in BY_MEMBER if member in members), _everything)
+    found = ((resource, called) for member, resource, called in BY_MEMBER if member in members)
+    return EXCEPTIONS.get(action) or next(found, (_everything, _everything))
 
 
-RESOURCES: dict[str, Resource] = {action: EXCEPTIONS.get(action) or _resource(action) for action in SERVICE.operations}
+RESOURCES: dict[str, Resource] = {action: _about(action)[0] for action in SERVICE.operations}
+CALLED: dict[str, Resource] = {action: _about(action)[1] for action in SERVICE.operations}
 
 
 def _new_name(noun: Noun[Titled]) -> Resource:
@@ -105,9 +140,12 @@ def _new_name(noun: Noun[Titled]) -> Resource:
     return resource
 
 
-ALSO: dict[str, Resource] = {"UpdateUser": _new_name(USERS), "UpdateGroup": _new_name(GROUPS)}
-"""What an operation is about besides: who renames must have the right to the new name too, or could take one that
-somebody else's policies trust."""
+ALSO: dict[str, tuple[Resource, Resource]] = {
+    "UpdateUser": (_new_name(USERS), _called(USERS, "New")),
+    "UpdateGroup": (_new_name(GROUPS), _called(GROUPS, "New")),
+}
+"""What an operation is about besides, and what a refusal calls that: who renames must have the right to the new name
+too, or could take one that somebody else's policies trust."""
 
 TAGGING: dict[str, str] = {"CreateUser": "TagUser", "CreateRole": "TagRole", "CreatePolicy": "TagPolicy"}
 """Who makes something with tags must have the right to tag it too: what they may do can depend on its tags."""
