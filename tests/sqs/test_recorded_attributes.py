@@ -157,6 +157,18 @@ async def test_a_policy_does_not_name_the_actions_on_batches(client: Client) -> 
     await refuses_attributes(client, "InvalidParameterValue", message, Policy=policy)
 
 
+@pytest.mark.parametrize("element", ["Action", "NotAction"])
+async def test_a_policy_does_not_name_actions_that_there_are_not(client: Client, element: str) -> None:
+    statement = {name: value for name, value in STATEMENT.items() if name != "Action"} | {"Effect": "Deny"}
+    for given in ("sqs:SendMesage", ["sqs:SendMessage", "sqs:SendMesage"]):
+        message = "Value sqs:SendMesage for parameter ActionName is invalid. Reason: " + BATCHES
+        policy = policy_of(statement | {element: given})
+        await refuses_attributes(client, "InvalidParameterValue", message, Policy=policy)
+    queue = await make(client, "orders")
+    for given in ("SQS:sendmessage", "sqs:Sen*", "sqs:*", "*", "sqs:TagQueue", "penstock:PeekMessages"):
+        await queue.do("SetQueueAttributes", Attributes={"Policy": policy_of(statement | {element: given})})
+
+
 # Tags and permissions
 
 

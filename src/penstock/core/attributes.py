@@ -8,12 +8,11 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from penstock.core.actions import UNKNOWN_ACTION, is_unknown
 from penstock.core.errors import ServiceError, invalid_attribute, invalid_parameter, invalid_value
 from penstock.core.limits import Limits
 from penstock.core.policy import PolicyError, Use, read_policy
 from penstock.core.queue import EARLIER_SCOPE, Counts, Queue, QueueKey
-
-UNKNOWN_ACTION = "Please refer to the appropriate WSDL for a list of valid actions."
 
 Attributes = dict[str, str]
 Check = Callable[[str, str, Limits], str]
@@ -67,20 +66,24 @@ def _policy(name: str, value: str, limits: Limits) -> str:
         raise ServiceError(
             "OverLimit", f"{len(statements)} statements were found in the submitted policy, max allowed is {most}"
         )
-    most = limits.max_actions_per_statement
     for statement in statements:
-        actions = statement.get("Action", [])
+        _check_actions(statement, limits.max_actions_per_statement)
+    check_policy(value)
+    return value
+
+
+def _check_actions(statement: dict[str, Any], most: int) -> None:
+    for element in ("Action", "NotAction"):
+        actions = statement.get(element, [])
         actions = actions if isinstance(actions, list) else [actions]
-        for action in actions:
-            if isinstance(action, str) and action.lower().startswith("sqs:") and action.lower().endswith("batch"):
-                raise invalid_value(action, "ActionName", UNKNOWN_ACTION)
-        if len(actions) > most:
+        if len(actions) > most and element == "Action":
             raise ServiceError(
                 "OverLimit",
                 f"{len(actions)} actions were found in a statement from the submitted policy, max allowed is {most}",
             )
-    check_policy(value)
-    return value
+        for action in actions:
+            if isinstance(action, str) and is_unknown(action):
+                raise invalid_value(action, "ActionName", UNKNOWN_ACTION)
 
 
 def check_policy(document: str) -> None:

@@ -3,27 +3,11 @@
 import json
 from typing import Any
 
-from penstock.core.attributes import UNKNOWN_ACTION, check_policy
+from penstock.core.actions import OWNER_ACTIONS, OWNER_ONLY, SHARED_ACTIONS, UNKNOWN_ACTION
+from penstock.core.attributes import check_policy
 from penstock.core.errors import ServiceError, invalid_value
 from penstock.core.limits import Limits
 from penstock.core.queue import Queue
-
-SHARED_ACTIONS = (
-    "*",
-    "SendMessage",
-    "ReceiveMessage",
-    "DeleteMessage",
-    "ChangeMessageVisibility",
-    "GetQueueAttributes",
-    "GetQueueUrl",
-    "ListDeadLetterSourceQueues",
-    "PurgeQueue",
-)
-OWNER_ACTIONS = (
-    "AddPermission", "CancelMessageMoveTask", "CreateQueue", "DeleteQueue", "ListMessageMoveTasks", "ListQueues",
-    "ListQueueTags", "RemovePermission", "SetQueueAttributes", "StartMessageMoveTask", "TagQueue", "UntagQueue",
-)  # fmt: skip
-OWNER_ONLY = "Only the queue owner is allowed to invoke this action."
 
 
 def with_permission(queue: Queue, label: str, accounts: list[str], actions: list[str], limits: Limits) -> str:
@@ -35,7 +19,7 @@ def with_permission(queue: Queue, label: str, accounts: list[str], actions: list
     if len(actions) > most:
         raise ServiceError("OverLimit", f"{len(actions)} Actions were found, maximum allowed is {most}.")
     for action in actions:
-        if action not in SHARED_ACTIONS:
+        if action not in ("*", *SHARED_ACTIONS):
             reason = OWNER_ONLY if action in OWNER_ACTIONS else UNKNOWN_ACTION
             raise invalid_value(f"SQS:{action}", "ActionName", reason)
     for account in accounts:
