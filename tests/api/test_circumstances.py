@@ -125,14 +125,14 @@ def circumstances(town: Town, principal: Principal, **headers: str) -> Circumsta
 
 
 def test_a_session_has_the_time_it_began_and_its_own_tags(town: Town) -> None:
-    session = Session(1_700_000_000_500, 1_800_000_000_000, tags={"team": "red"})
+    session = Session(1_700_000_000_500, 1_800_000_000_000)
     role = Principal(
         ACCOUNT,
         f"arn:aws:sts::{ACCOUNT}:assumed-role/r/s",
         "AROA:s",
         Kind.ROLE,
         "r",
-        {"team": "blue", "x": "y"},
+        {"team": "red", "x": "y"},
         session,
     )
     found = circumstances(town, role)

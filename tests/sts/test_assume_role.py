@@ -217,7 +217,14 @@ async def test_tags_need_a_right_of_their_own(world: World, anna: Who) -> None:
     reply = await assume(world, anna, **tags(team="a"))
     assert int(reply.result["PackedPolicySize"]) in range(1, 5)
     who = principal(world, temporary(reply.result["Credentials"]))
-    assert (who.tags, who.session.tags) == ({"team": "a", "cost": "1"}, {"team": "a"})
+    assert who.tags == {"team": "a", "cost": "1"}
+
+
+async def test_a_session_s_tag_is_in_place_of_its_role_s_in_whatever_letters(world: World, anna: Who) -> None:
+    actions = ["sts:AssumeRole", "sts:TagSession"]
+    for own, given in (("Team", "team"), ("team", "TEAM")):
+        await trusted(world, statement(ANNA.arn, action=actions), tags={own: "red"})
+        assert principal(world, await assumed(world, anna, **tags(**{given: "blue"}))).tags == {given: "blue"}
 
 
 async def test_transitive_tags_go_down_the_chain_and_cannot_be_changed_there(world: World, anna: Who) -> None:
@@ -226,9 +233,9 @@ async def test_transitive_tags_go_down_the_chain_and_cannot_be_changed_there(wor
     transitive = {"TransitiveTagKeys.member.1": "team"}
     first = await assumed(world, anna, **tags(team="a", cost="1"), **transitive)
     second = await assumed(world, first)
-    assert principal(world, second).session.tags == {"team": "a"}
+    assert principal(world, second).tags == {"team": "a"}
     third = await assumed(world, second, **tags(cost="2"))
-    assert principal(world, third).session.tags == {"team": "a", "cost": "2"}
+    assert principal(world, third).tags == {"team": "a", "cost": "2"}
     reply = await assume(world, second, **tags(Team="b"))
     assert (reply.code, "conflicts with a transitive tag" in reply.message) == ("InvalidParameterValue", True)
     reply = await assume(world, anna, **tags(cost="1"), **transitive)

@@ -110,11 +110,6 @@ def tags_brought(call: Call) -> Mapping[str, str]:
     return given if isinstance(given, dict) else {tag.Key: tag.Value for tag in given}
 
 
-def principal_tags(of: Circumstances) -> Mapping[str, str]:
-    who = of.call.principal
-    return {**who.tags, **who.session.tags} if who.session else who.tags
-
-
 def resource_tags(of: Circumstances) -> Mapping[str, str]:
     if of.queue:
         return of.queue.tags
@@ -163,7 +158,7 @@ KEYS: dict[str, Callable[[Circumstances], Value | None]] = {
     "iam:policyarn": _policy_arn,
 }
 FAMILIES: dict[str, Callable[[Circumstances], Mapping[str, str]]] = {
-    "aws:principaltag": principal_tags,
+    "aws:principaltag": lambda of: of.call.principal.tags,
     "aws:requesttag": lambda of: tags_brought(of.call),
     "aws:resourcetag": resource_tags,
     "iam:resourcetag": entity_tags,

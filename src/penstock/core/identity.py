@@ -22,13 +22,12 @@ class Kind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Session:
     """What temporary credentials carry. `policies` are documents that narrow what the owner may do, None if there are
-    none: an empty one would allow nothing. `passed_on` are those of its tags that a role it assumes gets too. Times are
+    none: an empty one would allow nothing. `passed_on` are the tags that a role it assumes gets too. Times are
     epoch milliseconds."""
 
     issued: int
     expires: int
     policies: tuple[str, ...] | None = None
-    tags: Mapping[str, str] = field(default_factory=dict, hash=False)
     passed_on: Mapping[str, str] = field(default_factory=dict, hash=False)
     source_identity: str = ""
 

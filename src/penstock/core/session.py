@@ -8,6 +8,7 @@ the very one it was made for. Who may have a session is not decided here, nor wh
 import base64
 import binascii
 import secrets
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -85,7 +86,7 @@ def bearer(ticket: Ticket, directory: Directory) -> Principal | None:
         owner = Principal(user.account, user.arn, user.id, Kind.USER, user.name, user.tags)
     if ticket.kind is Kind.FEDERATED:
         arn = federated_arn(ticket.account, ticket.name)
-        tags = {**owner.tags, **ticket.tags}
+        tags = _tags(owner.tags, ticket)
         return Principal(
             ticket.account, arn, f"{ticket.account}:{ticket.name}", ticket.kind, ticket.owner, tags, session
         )
@@ -94,8 +95,14 @@ def bearer(ticket: Ticket, directory: Directory) -> Principal | None:
 
 def _of_role(ticket: Ticket, role: Bounded, session: Session) -> Principal:
     arn = assumed_role_arn(role.account, role.name, ticket.name)
-    tags = {**role.tags, **ticket.tags}
+    tags = _tags(role.tags, ticket)
     return Principal(role.account, arn, f"{role.id}:{ticket.name}", Kind.ROLE, role.name, tags, session)
+
+
+def _tags(own: Mapping[str, str], ticket: Ticket) -> dict[str, str]:
+    """A session's tag is in place of its owner's, also if that is written in other letters: to policies it is one."""
+    replaced = {key.lower() for key in ticket.tags}
+    return {key: value for key, value in own.items() if key.lower() not in replaced} | ticket.tags
 
 
 def _session(ticket: Ticket, directory: Directory) -> Session:
@@ -104,7 +111,7 @@ def _session(ticket: Ticket, directory: Directory) -> Session:
         managed = (directory.policy_by_arn.get(arn) for arn in ticket.policy_arns)
         policies = (*policies, *(NOTHING if policy is None else policy.document for policy in managed))
     passed_on = {key: value for key, value in ticket.tags.items() if key in ticket.transitive}
-    return Session(ticket.issued, ticket.expires, policies, ticket.tags, passed_on, ticket.source_identity)
+    return Session(ticket.issued, ticket.expires, policies, passed_on, ticket.source_identity)
 
 
 def assumed_role_arn(account: str, role: str, session: str) -> str:

@@ -25,7 +25,7 @@ RESOURCE = IDENTITY | {"Principal": "*"}
         {"Resource": [QUEUE, "arn:aws:sqs:*", "arn:aws:sqs:::*", "arn:*", "arn:aws:sqs:*:*:${aws:username}-${*}"]},
         {"Condition": {}},
         {"Condition": {"Bool": {"aws:SecureTransport": True}, "NumericLessThan": {"aws:x": [1, 2.5, "-3", 1e3]}}},
-        {"Condition": {"StringEquals": {"aws:PrincipalTag/cost center".replace(" ", "-"): ""}}},
+        {"Condition": {"StringEquals": {"aws:PrincipalTag/cost center": "", "aws:ResourceTag/équipe/a:b=+-@_.": ""}}},
         {"Condition": {"DateGreaterThan": {"aws:CurrentTime": ["2026", 1700000000, "2026-02-28T23:59:59.999+14:00"]}}},
         {"Condition": {"IpAddress": {"aws:SourceIp": ["0.0.0.0/0", "::/0", "203.0.113.7", "2001:db8::1/64"]}}},
         {"Condition": {"Null": {"aws:TokenIssueTime": "true"}}},

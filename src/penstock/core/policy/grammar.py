@@ -17,7 +17,8 @@ _ELEMENTS = (
     "Sid", "Effect", "Principal", "NotPrincipal", "Action", "NotAction", "Resource", "NotResource", "Condition",
 )  # fmt: skip
 _ACTION = re.compile(r"\*|[A-Za-z0-9-]+:[A-Za-z0-9*?]+")
-_KEY = re.compile(r"[A-Za-z0-9-]+:[^\s*?${}]+")
+_KEY = re.compile(r"[A-Za-z0-9-]+:[^\s*?${}/]+(?:/[^\t\r\n*?${}]+)?")
+"""After a slash is the key of a tag, which may have spaces in it."""
 _VARIABLE = re.compile(r"\$\{[^}]*\}")
 _SID = re.compile(r"[A-Za-z0-9]*")
 

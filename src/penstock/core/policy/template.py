@@ -13,7 +13,7 @@ from penstock.core.policy.matching import Letters, Match, Wild, match_of
 Context = Mapping[str, str | tuple[str, ...]]
 """What is known of a request, by condition key in lower case. Several values are a tuple."""
 
-_VARIABLE = re.compile(r"([A-Za-z0-9-]+:[A-Za-z0-9_.:/=+@-]+)(?:, *'([^']*)')?")
+_VARIABLE = re.compile(r"([A-Za-z0-9-]+:[A-Za-z0-9_.:=+@-]+(?:/[\w .:/=+@-]+)?)(?:, *'([^']*)')?")
 _ARN_PARTS = 6
 
 
