@@ -61,13 +61,15 @@ class Site:
 class Call(msgspec.Struct):
     """A request on its way: what is known of it is filled in as the gateway finds it out, and written down when it has
     been answered. `started` is for measuring how long that took, `arrived` is what the system's clock said then.
-    `resource` is the queue that the request names, whether or not it exists, and `found` is that queue if it does."""
+    `resource` is the queue that the request names, whether or not it exists, and `found` is that queue if it does.
+    `version` is that of the directory by which the caller was made out, and `readmit` lets it in anew."""
 
     site: Site
     http: HttpRequest
     id: str
     started: float = 0.0
     arrived: int = 0
+    version: int = 0
     principal: Principal = NOBODY
     region: str = ""
     access_key: str = ""
@@ -78,6 +80,7 @@ class Call(msgspec.Struct):
     service: Any = None
     operation: Any = None
     run: Any = None
+    readmit: Any = None
     right: Any = None
     request: Any = None
     refusal: Exception | None = None

@@ -56,7 +56,8 @@ class Gateway:
     def prepare(self, requests: Sequence[HttpRequest]) -> None:
         """Take requests that arrived together as far as they get before they are run, step by step."""
         site, started, now = self._site, perf_counter(), self._site.clock.wall()
-        calls = [Call(site, http, random_uuid(), started, now) for http in requests]
+        version = site.identities.version
+        calls = [Call(site, http, random_uuid(), started, now, version) for http in requests]
         for step in self._steps:
             for call in calls:
                 if call.refusal is None:
@@ -133,7 +134,7 @@ class Gateway:
         known = self._operations.get((call.service.name, call.action))
         if known is None:
             raise ServiceError("InvalidAction", f"The action {call.action} is not valid for this endpoint.")
-        call.run, call.right = known
+        (call.run, call.right), call.readmit = known, self._readmit
         call.request = call.wire.request(call.service, call.operation)
         call.resource = resource_of(call.request, call.region, call.principal.account)
 
@@ -141,6 +142,13 @@ class Gateway:
         await self._authorise(call)
         if self._paced:
             self._keep_pace(call)
+
+    async def _readmit(self, call: Call) -> None:
+        """For a call that has waited: its key may be gone since, or what it may do."""
+        if call.version != (version := self._site.identities.version):
+            self._authenticate(call)
+            call.version = version
+        await self._authorise(call)
 
     def _keep_pace(self, call: Call) -> None:
         now, queue = call.now(), call.resource.arn if call.resource else ""

@@ -1,5 +1,6 @@
 """ReceiveMessage: what is asked for is checked, and a receiver that may wait is parked until something comes."""
 
+import asyncio
 from collections.abc import Sequence
 
 from penstock.api.call import Call
@@ -58,7 +59,17 @@ async def _receive(call: Call, queue: Queue, request: sqs.ReceiveMessageRequest,
             ticket = room.ticket()
         if not await room.wait(queue.id, queue.key.account, ticket, left / 1000, signs):
             return messages
-        queue, now = await site.store.queue(queue.key), call.now()
+        queue, now = await _admitted_again(call, queue), call.now()
+
+
+async def _admitted_again(call: Call, queue: Queue) -> Queue:
+    """The queue as it is now, if the caller is still there and may receive from it. If not, its sign is another's."""
+    try:
+        await call.readmit(call)
+        return call.readable_queue()
+    except (ServiceError, asyncio.CancelledError):
+        call.site.room.wake(queue.id)
+        raise
 
 
 def _check(call: Call, queue: Queue, request: sqs.ReceiveMessageRequest) -> None:
