@@ -4,7 +4,7 @@ from ipaddress import ip_network
 from typing import Any
 
 import pytest
-from deciding import ACCOUNT, ANN, ARN, NOBODY, REGION, Operation, Outcome, Town, allow, deny
+from deciding import ACCOUNT, ANN, ARN, NOBODY, REGION, ROOT, Operation, Outcome, Town, allow, deny
 
 from penstock.api.addresses import Addresses
 from penstock.api.call import Call
@@ -94,6 +94,17 @@ def test_what_was_allowed_from_one_address_is_not_from_another(town: Town) -> No
     assert town.call(ANN, SEND).denied
     town.peer = "::ffff:192.0.2.1"
     assert town.call(ANN, SEND).code == ""
+
+
+def test_what_was_allowed_with_some_tags_is_not_with_others(town: Town) -> None:
+    blue = {"StringEquals": {"aws:ResourceTag/colour": "${aws:PrincipalTag/team}"}}
+    town.give(ANN, allow("sqs:SendMessage", ARN, Condition=blue))
+    for colour, denied in (("blue", False), ("red", True), ("blue", False)):
+        assert town.call(ROOT, TAG, Tags={"colour": colour}).code == ""
+        for _ in range(2):
+            assert town.call(ANN, SEND).denied is denied
+    assert town.call(ROOT, UNTAG, TagKeys=["colour"]).code == ""
+    assert town.call(ANN, SEND).denied
 
 
 def test_a_queue_s_policy_asks_the_same(town: Town) -> None:

@@ -11,8 +11,7 @@ gateway answers a refusal at a time that does not depend on how long they took.
 from collections.abc import Awaitable, Callable
 
 from penstock.api.call import Call
-from penstock.api.circumstances import KEYS, Circumstances, tags_brought
-from penstock.api.grants import STEADY
+from penstock.api.circumstances import Circumstances, finder, tags_brought
 from penstock.api.rights import FREE, Right, Target, the_queue
 from penstock.core.errors import ServiceError
 from penstock.core.identity import Kind
@@ -51,8 +50,8 @@ async def authorise(call: Call) -> None:
         _decide(call, Right(action), target, queue)
     if right.also is not None:
         _decide(call, right, right.also(call), None)
-    if queue is not None and (question := _question(call, right, queue)) is not None:
-        call.site.identities.remember(question)
+    if queue is not None:
+        call.site.identities.remember(_question(call, right, queue))
 
 
 def require(call: Call, action: str, key: QueueKey, queue: Queue | None) -> None:
@@ -60,18 +59,14 @@ def require(call: Call, action: str, key: QueueKey, queue: Queue | None) -> None
     _decide(call, Right(action), Target(key.arn, key.account, key), queue)
 
 
-def _question(call: Call, right: Right, queue: Queue) -> tuple[object, ...] | None:
-    """All that the answer depends on; None if that is something which seldom comes twice."""
+def _question(call: Call, right: Right, queue: Queue) -> tuple[object, ...]:
+    """All that the answer depends on. Times are whole seconds, and so the same in many requests."""
     standing, policy = call.site.identities.standing(call.principal), queue.policy
-    asked, steady = standing.asked, standing.steady
-    if policy is not None and policy.keys:
-        asked, steady = (*asked, *policy.keys), steady and STEADY.issuperset(policy.keys)
+    asked = standing.asked if policy is None or not policy.keys else (*standing.asked, *policy.keys)
     if not asked:
         return standing, policy, right.action, right.with_it, queue.id
-    if not steady:
-        return None
     circumstances = Circumstances(call, queue, queue.key.account)
-    return standing, policy, right.action, right.with_it, queue.id, *[KEYS[key](circumstances) for key in asked]
+    return standing, policy, right.action, right.with_it, queue.id, *[finder(key)(circumstances) for key in asked]
 
 
 def _decide(call: Call, right: Right, target: Target, queue: Queue | None) -> None:

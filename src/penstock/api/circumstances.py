@@ -6,6 +6,7 @@ A key that does not apply (the name of a user who is none, a tag that is not the
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from penstock.api.call import Call
@@ -47,12 +48,7 @@ class Circumstances(Mapping[str, Value]):
         return self.call.site.identities.directory.tagged_at(self.arn) if self.arn else None
 
     def __getitem__(self, key: str) -> Value:
-        find = KEYS.get(key)
-        if find is not None:
-            value = find(self)
-        else:
-            family, _, name = key.partition("/")
-            value = _tag(FAMILIES[family](self), name)
+        value = finder(key)(self)
         if value is None:
             raise KeyError(key)
         return value
@@ -66,7 +62,12 @@ class Circumstances(Mapping[str, Value]):
 
 
 def iso(milliseconds: int) -> str:
-    return datetime.fromtimestamp(milliseconds // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _iso(milliseconds // 1000)
+
+
+@lru_cache(maxsize=256)
+def _iso(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _principal_arn(of: Circumstances) -> str | None:
@@ -136,10 +137,13 @@ def _boundary(of: Circumstances) -> str | None:
 
 def _tag(tags: Mapping[str, str], name: str) -> str | None:
     """Names of keys are the same in any case, those of tags are not: of several the first in order is meant."""
-    return next((tags[key] for key in sorted(tags) if key.lower() == name), None)
+    found = [key for key in tags if key.lower() == name]
+    return tags[min(found)] if found else None
 
 
-KEYS: dict[str, Callable[[Circumstances], Value | None]] = {
+Find = Callable[[Circumstances], Value | None]
+
+KEYS: dict[str, Find] = {
     "aws:currenttime": lambda of: iso(of.call.arrived),
     "aws:epochtime": lambda of: str(of.call.arrived // 1000),
     "aws:principalaccount": lambda of: of.call.principal.account or None,
@@ -163,3 +167,13 @@ FAMILIES: dict[str, Callable[[Circumstances], Mapping[str, str]]] = {
     "aws:resourcetag": resource_tags,
     "iam:resourcetag": entity_tags,
 }
+
+
+@lru_cache(maxsize=4096)
+def finder(key: str) -> Find:
+    """How the value of a key is found. One that nothing is known of has none."""
+    family, _, name = key.partition("/")
+    tags = FAMILIES.get(family)
+    if tags is None:
+        return KEYS.get(key, lambda of: None)
+    return lambda of: _tag(tags(of), name)

@@ -17,25 +17,19 @@ _ALL = '{"Version":"2012-10-17","Statement":[{"Effect":"%s","Action":"*","Resour
 EVERYTHING = read_policy(_ALL % "Allow", Use.IDENTITY, "everything")
 NO_GRANTS = Grants()
 MANAGED = "user-managed"
-STEADY = frozenset({
-    "aws:principalaccount", "aws:principalarn", "aws:principaltype", "aws:requestedregion", "aws:resourceaccount",
-    "aws:securetransport", "aws:sourceip", "aws:useragent", "aws:userid", "aws:username",
-})  # fmt: skip
-"""Keys of conditions that have the same value in most requests of a caller. Times and tags have not."""
 
 
 class Standing:
     """What a principal has been granted, until something in the directory changes. `asked` are the keys of conditions
-    and the variables in it, `steady` whether all of them are. A standing equals itself alone."""
+    and the variables in it. A standing equals itself alone."""
 
-    __slots__ = ("asked", "grants", "steady")
+    __slots__ = ("asked", "grants")
 
     def __init__(self, grants: Grants) -> None:
         self.grants = grants
         bound = () if grants.boundary is None else (grants.boundary,)
         policies = (*grants.identity, *bound, *(grants.session or ()))
         self.asked = tuple(sorted({key for policy in policies for key in policy.keys}))
-        self.steady = STEADY.issuperset(self.asked)
 
 
 class Held(NamedTuple):
