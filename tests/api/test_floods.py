@@ -8,6 +8,7 @@ from structlog.testing import capture_logs
 from penstock.api.call import Call
 from penstock.api.metrics import Metrics
 from penstock.api.record import Recorder
+from penstock.core.errors import Unavailable
 from penstock.core.journal import DENIED, FULL, Event
 from penstock.core.thinning import KEYS_HELD
 from penstock.loops.refusals import RefusalTeller
@@ -129,6 +130,25 @@ async def test_a_flood_hides_neither_another_caller_nor_a_failure_of_ours(world:
         (ACCOUNT, "info", "QueueDoesNotExist"),
         (OTHER_ACCOUNT, "error", "InternalFailure"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("error", "event", "status"), [(Unavailable("the disk is full"), "unavailable", 503), (OSError("?"), "failed", 500)]
+)
+async def test_of_failures_of_ours_the_causes_of_as_many_are_logged(
+    world: World, monkeypatch: pytest.MonkeyPatch, error: Exception, event: str, status: int
+) -> None:
+    async def fail(*given: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(world.store, "find_queue", fail)
+    client = world.client("json", ROOT)
+    with capture_logs() as lines:
+        for second in range(2):
+            for _ in range(30):
+                assert (await client.call("SendMessage", QueueUrl=TARGET, MessageBody="m")).status == status
+            assert [line["event"] for line in lines] == [event] * A_SECOND * (second + 1)
+            world.advance(1)
 
 
 async def test_whatever_is_answered_is_neither_logged_nor_counted(world: World, notes: Notes) -> None:

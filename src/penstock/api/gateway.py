@@ -24,6 +24,7 @@ from penstock.core.errors import QueueGone, ServiceError, Unavailable, no_such_q
 from penstock.core.identifiers import random_uuid
 from penstock.core.identity import Kind, anonymous
 from penstock.core.pace import Pace
+from penstock.core.thinning import REFUSED, Thinning
 
 log = structlog.get_logger("penstock")
 
@@ -50,6 +51,7 @@ class Gateway:
             site.limits.max_requests_per_second_per_queue,
         )
         self._holding = Holding(site.refusals_take_ms / 1000)
+        self._causes = Thinning(*REFUSED)  # how many there were beside is told of the requests
         self._steps = (self._read, self._authenticate, self._decode)
         self._account_pace, self._queue_pace, self._paced = Pace(per_account), Pace(per_queue), per_account or per_queue
 
@@ -97,7 +99,7 @@ class Gateway:
         if isinstance(error, NoAction):
             call.result = "UnknownOperation"
             return HttpResponse(404, NO_ACTION, b"content-type: text/xml\r\n" + header("x-amzn-requestid", call.id))
-        refusal = _refusal(error, call)
+        refusal = self._refusal(error, call)
         call.result = refusal.shape
         if refusal.shape == "AccessDenied":
             note_denied(call)
@@ -158,17 +160,18 @@ class Gateway:
         if queue:
             self._queue_pace.count(queue, now)
 
-
-def _refusal(error: Exception, call: Call) -> ServiceError:
-    """What the caller is told. Only what we did not foresee is logged with its cause."""
-    match error:
-        case ServiceError():
-            return error
-        case QueueGone():
-            return no_such_queue()
-        case Unavailable():
-            log.warning("unavailable", request_id=call.id, reason=str(error))
-            return ServiceError("ServiceUnavailable", "The service cannot take the request now. Please try again.")
-        case _:
-            log.error("failed", request_id=call.id, action=call.action, exc_info=error)
-            return ServiceError("InternalFailure", "The request failed because of an unknown error.")
+    def _refusal(self, error: Exception, call: Call) -> ServiceError:
+        """What the caller is told. Only what we did not foresee is logged with its cause, and of a flood the first."""
+        match error:
+            case ServiceError():
+                return error
+            case QueueGone():
+                return no_such_queue()
+            case Unavailable():
+                if self._causes.admits(call.crowd, call.now()):
+                    log.warning("unavailable", request_id=call.id, reason=str(error))
+                return ServiceError("ServiceUnavailable", "The service cannot take the request now. Please try again.")
+            case _:
+                if self._causes.admits(call.crowd, call.now()):
+                    log.error("failed", request_id=call.id, action=call.action, exc_info=error)
+                return ServiceError("InternalFailure", "The request failed because of an unknown error.")
