@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from penstock.core.directory import AccessKey, User
 from sqs.harness import ACCOUNT, OTHER_ACCOUNT, STRANGER, World
@@ -149,3 +150,18 @@ async def test_who_i_am_whoever_i_am(world: World, anna: Who) -> None:
     assert await got(world, other, "GetCallerIdentity") == {
         "UserId": "AIDAOTHER", "Account": OTHER_ACCOUNT, "Arn": f"arn:aws:iam::{OTHER_ACCOUNT}:user/anna",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("action", "given"), [("GetSessionToken", {}), ("GetFederationToken", {"Name": "guest"})])
+async def test_nobody_makes_himself_a_key_that_outlives_the_session(
+    world: World, anna: Who, action: str, given: dict[str, str]
+) -> None:
+    everything = json.dumps({"Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]})
+    await save(world, replace(ANNA, inline={"everything": everything}))
+    given = given | ({"Policy": everything} if given else {})
+    for who in (anna, ROOT):
+        made = temporary((await got(world, who, action, **given))["Credentials"])
+        for asked in ({"action": "CreateAccessKey", "UserName": "anna"}, {"action": "ListUsers"}):
+            reply = await ask(world, made, service="iam", **asked)
+            assert (reply.code, reply.status) == ("InvalidClientTokenId", 403)
+        assert (await ask(world, who, "ListUsers", "iam")).status == 200

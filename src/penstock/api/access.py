@@ -18,12 +18,13 @@ from penstock.api.last_used import LastUsed
 from penstock.aws.http import HttpRequest
 from penstock.aws.signature import Signature, Verifier, read
 from penstock.core.errors import ServiceError
-from penstock.core.identity import NOBODY, Principal, root_of
+from penstock.core.identity import NOBODY, Kind, Principal, root_of
 from penstock.core.neighbourhood import neighbourhood_of
 from penstock.core.pace import Pace
 
 FAILURES_PER_SECOND = 20
 FAILURES_PER_SECOND_WITH_A_KEY = 10
+IAM = "iam"
 _CHARACTERS_OF_A_KEY = 32  # of what a stranger calls a key, that much is remembered
 
 
@@ -82,11 +83,15 @@ class Access:
         return ServiceError("MissingAuthenticationToken", "Request is missing Authentication Token")
 
     def check_service(self, caller: Caller, service: str) -> None:
-        """A signature is good for the service it was made for."""
+        """A signature is good for the service it was made for. With a session of one's own, or of somebody one vouches
+        for, nobody can call IAM: it would make keys that outlive the session."""
         if self.enforced and caller.service != service:
             raise ServiceError(
                 "SignatureDoesNotMatch", f"Credential should be scoped to correct service: '{service}'. "
             )
+        who = caller.principal
+        if service == IAM and who.session is not None and who.kind is not Kind.ROLE:
+            raise ServiceError("InvalidClientTokenId", "The security token included in the request is invalid.")
 
     def _key(self, signature: Signature) -> Key | None:
         """Which of the two a key needs is up to the verifier: a token goes with temporary keys and with no others."""
