@@ -48,7 +48,7 @@ from penstock.loops.loop import Loop
 from penstock.loops.mover import Mover
 from penstock.loops.refusals import RefusalTeller
 from penstock.loops.sweeper import Sweeper
-from penstock.masterkey import vault_of
+from penstock.masterkey import file_of, is_open, vault_of
 
 log = structlog.get_logger("penstock")
 
@@ -123,6 +123,8 @@ class Server:
         settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         await self.store.open()
         vault = await vault_of(settings, self.store)
+        if not settings.master_key and is_open(file_of(settings)):
+            log.warning("everybody on this machine can read the master key", file=str(settings.master_key_file))
         keyring = Keyring(vault, settings.kms_keys, settings.kms_keys_disabled)
         self.store.attach_keys(keyring)
         self._check_time()

@@ -8,6 +8,7 @@ import base64
 import binascii
 import os
 import secrets
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -70,16 +71,21 @@ def file_of(settings: Settings) -> Path:
 def read_keys(file: Path) -> list[bytes]:
     """None of them if there is no file."""
     try:
-        lines = file.read_text().split()
+        lines = file.read_bytes().split()
     except FileNotFoundError:
         return []
     try:
-        keys = [decoded(line) for line in lines]
+        keys = [decoded(line.decode("latin-1")) for line in lines]
     except ValueError as error:
         raise StoreError(f"{file}: {error}; put back the file that the store was written with") from None
     if not keys:
         raise StoreError(f"{file} is empty; put back the file that the store was written with")
     return keys
+
+
+def is_open(file: Path) -> bool:
+    """Whether everybody on this machine can read it."""
+    return file.is_file() and bool(stat.S_IMODE(file.stat().st_mode) & stat.S_IROTH)
 
 
 def make_key(settings: Settings, older: Sequence[bytes] = ()) -> bytes:

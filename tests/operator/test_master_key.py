@@ -96,6 +96,13 @@ def test_a_server_with_another_master_key_says_so_in_one_line_and_sets_nothing_a
     check(folder)
 
 
+@pytest.mark.parametrize(("mode", "warned"), [(0o600, False), (0o640, False), (0o644, True)])
+def test_a_master_key_that_everybody_can_read_is_told_of_at_the_start(folder: Path, mode: int, warned: bool) -> None:
+    (folder / "data" / "master.key").chmod(mode)
+    check(folder)
+    assert ("everybody on this machine can read the master key" in (folder / "stderr").read_text()) is warned
+
+
 def test_a_rotation_leaves_everything_readable_and_the_old_key_in_the_file(folder: Path) -> None:
     (before,) = keys(folder)
     done = run(folder, "master-key", "rotate")
@@ -171,6 +178,8 @@ def test_of_two_keys_in_the_environment_the_first_seals_and_both_open(start: Sta
         (lambda data: (data / "master.key").unlink(), ("list",), "there is no data/master.key"),
         (lambda data: (data / "master.key").unlink(), ("rotate",), "there is no data/master.key"),
         (lambda data: (data / "master.key").write_text("nonsense"), ("rotate",), "a master key is 32 bytes in base64"),
+        (lambda data: (data / "master.key").write_bytes(b"\xff\x00" * 16), ("list",), "32 bytes in base64"),
+        (lambda data: (data / "master.key").write_bytes(b"\xff\x00" * 16), ("rotate",), "32 bytes in base64"),
         (lambda data: (data / "master.key").write_text(NEW), ("rotate",), "is not the one that the store was written"),
         (lambda data: (data / "master.key").write_text(NEW), ("list",), "which is not among them"),
         (lambda data: (data / "penstock.db").unlink(), ("rotate",), "there is no database at data/penstock.db"),
