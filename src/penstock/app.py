@@ -131,6 +131,7 @@ class Server:
         self.store.subscribe(self._messages_due)
         self.store.observe_commits(self.metrics.commit)
         self.store.traffic.since, self.store.traffic.kept_minutes = self.clock.now(), settings.metrics_keep_minutes
+        self.store.windows_keep_days = settings.metrics_keep_days
         await self._start_journal()
         self._start_audit()
         self.identities = Identities(self.store, vault, dict(_declared_keys(settings)))

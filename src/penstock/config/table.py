@@ -123,6 +123,12 @@ class Settings:
     metrics_keep_minutes: int = setting(
         "180", values.whole(1), SERVING, "For how many minutes GetQueueMetrics remembers what queues did."
     )
+    metrics_keep_days: int = setting(
+        "63",
+        values.whole(0),
+        SERVING,
+        "For how many days windows from PutQueueMetrics are kept (those of one minute: 15 at most); 0 is for ever.",
+    )
     max_connections: int = setting("10000", values.whole(1), SERVING, "The most connections open at once.")
     max_connections_per_address: int = setting(
         "200", values.whole(1), SERVING, "The most connections open at once from one address."

@@ -37,7 +37,7 @@ The rules every store follows:
 * **Purge** forgets messages in every state, deduplication ids, and receive attempts.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
@@ -51,6 +51,7 @@ from penstock.core.keyring import Keyring
 from penstock.core.message import Message, NewMessage, Sent
 from penstock.core.move import MoveTask
 from penstock.core.queue import Counts, Queue, QueueKey
+from penstock.core.series import Metrics, Window
 from penstock.core.traffic import Traffic
 
 DEDUPLICATION_MS = 300_000
@@ -118,6 +119,8 @@ class Store(Protocol):
     capabilities: Capabilities
     traffic: Traffic
     """Counted from nothing by every store that is made; nothing of it is stored."""
+    windows_keep_days: int
+    """How long windows that were put here stay (`core.series.kept_from`). Whoever opens the store may set it."""
 
     async def open(self) -> None: ...
 
@@ -275,11 +278,28 @@ class Store(Protocol):
         and return the task with its progress, saved in the same change. A task whose source holds no more ready
         messages becomes COMPLETED; one with nowhere to put a message becomes FAILED."""
 
+    # Windows of metrics (`core.series`), which others put here. A store only keeps them: queues need not be there, nor
+    # stay, and nothing of them is an event.
+
+    async def put_windows(self, windows: Sequence[Window]) -> None:
+        """All of them or none. A window of the same queue, period and start takes the place of the one there is."""
+
+    async def windows(
+        self, queue: QueueKey, period_seconds: int, start: int, end: int, limit: int = 1000
+    ) -> Mapping[int, Metrics]:
+        """By start, in order: the first of those that begin at `start` or later and before `end`. What `sweep` has not
+        forgotten yet MAY be among them. The cost MUST NOT grow with what else is kept."""
+
+    async def queues_with_windows(
+        self, region: str, account: str, since: int, after: str = "", limit: int = 1000
+    ) -> Sequence[str]:
+        """Names, in order, of queues of which a window is kept that begins at `since` or later."""
+
     # Upkeep
 
     async def sweep(self, now: int) -> int:
-        """Do a small, bounded part of what is due (messages to make ready, to expire, to clear away) and
-        return when to call again; a value not after `now` means there is more to do at once."""
+        """Do a small, bounded part of what is due (messages to make ready, to expire, to clear away, windows to
+        forget) and return when to call again; a value not after `now` means there is more to do at once."""
 
     async def backup(self, path: Path) -> None:
         """Write a consistent copy while the store is in use."""

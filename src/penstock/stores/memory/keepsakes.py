@@ -9,6 +9,7 @@ from penstock.core.store import RecordsChanged
 
 class Keepsakes:
     def __init__(self) -> None:
+        super().__init__()
         self._kept: dict[str, bytes] = {}
         self._records: dict[RecordKey, bytes] = {}
         self._version = 0

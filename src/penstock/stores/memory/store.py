@@ -24,7 +24,9 @@ from penstock.core.store import Capabilities, Listener, Outcome, Receive, StoreE
 from penstock.core.traffic import Traffic
 from penstock.stores.memory.contents import Contents, Stored
 from penstock.stores.memory.keepsakes import Keepsakes
+from penstock.stores.memory.move_tasks import MoveTasks
 from penstock.stores.memory.outgoing import Outgoing
+from penstock.stores.memory.series import Series
 
 TOMBSTONE_MS = 120_000
 SWEEP_EVERY_MS = 60_000
@@ -32,7 +34,7 @@ NO_QUEUE = "AWS.SimpleQueueService.NonExistentQueue"
 NO_SOURCE = "CouldNotDetermineMessageSource"
 
 
-class MemoryStore(Keepsakes):
+class MemoryStore(Keepsakes, MoveTasks, Series):
     capabilities = Capabilities(journal=True)
 
     def __init__(self) -> None:
@@ -40,7 +42,6 @@ class MemoryStore(Keepsakes):
         self._contents: dict[int, Contents] = {}
         self._ids: dict[QueueKey, int] = {}
         self._deleted: dict[QueueKey, int] = {}
-        self._moves: dict[str, MoveTask] = {}
         self._listeners: list[Listener] = []
         self._numbers = count(1)
         self._swept = 0
@@ -323,25 +324,6 @@ class MemoryStore(Keepsakes):
 
     # Move tasks
 
-    async def add_move(self, task: MoveTask) -> bool:
-        if any(other.source_arn == task.source_arn for other in await self.active_moves()):
-            return False
-        self._moves[task.id] = task
-        return True
-
-    async def find_move(self, task_id: str) -> MoveTask | None:
-        return self._moves.get(task_id)
-
-    async def list_moves(self, source_arn: str, limit: int) -> Sequence[MoveTask]:
-        newest_first = [task for task in reversed(self._moves.values()) if task.source_arn == source_arn]
-        return sorted(newest_first, key=lambda task: -task.started)[:limit]
-
-    async def active_moves(self) -> Sequence[MoveTask]:
-        return [task for task in self._moves.values() if task.status.active]
-
-    async def save_move(self, task: MoveTask) -> None:
-        self._moves[task.id] = task
-
     async def move(self, task: MoveTask, limit: int, now: int) -> MoveTask:
         task = self._moves.get(task.id, task)  # it may have been cancelled since the caller read it
         if task.status is MoveStatus.CANCELLING:
@@ -387,6 +369,7 @@ class MemoryStore(Keepsakes):
             later += [at for at in due if at > now]
         self._deleted = {key: at for key, at in self._deleted.items() if now - at < TOMBSTONE_MS}
         self._swept = now
+        self._forget_windows(now)
         self._commit()
         return min(later)
 

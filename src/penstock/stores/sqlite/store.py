@@ -16,6 +16,7 @@ from penstock.core.message import Message, NewMessage, Sent
 from penstock.core.move import MoveTask
 from penstock.core.outbox import Outbox
 from penstock.core.queue import Counts, Queue, QueueKey
+from penstock.core.series import Metrics, Window
 from penstock.core.store import Capabilities, Listener, Outcome, Receive, StoreError
 from penstock.core.traffic import Traffic
 from penstock.stores.sqlite.cards import Cards
@@ -30,6 +31,7 @@ from penstock.stores.sqlite.keepsakes import Keepsakes
 from penstock.stores.sqlite.moves import Moves
 from penstock.stores.sqlite.outgoing import Outgoing
 from penstock.stores.sqlite.sending import Sending
+from penstock.stores.sqlite.series import Series
 from penstock.stores.sqlite.shelves import EXPIRED_AT_ONCE, Shelves
 from penstock.stores.sqlite.upkeep import Upkeep
 
@@ -65,7 +67,8 @@ class SqliteStore:
         self._delivery = Delivery(db, catalogue, shelves, cards, dead_letters, outbox)
         self._claims = Claims(db, catalogue, shelves, outbox)
         self._moves = Moves(db, shelves, dead_letters)
-        self._upkeep = Upkeep(db, catalogue, shelves)
+        self._series = Series(db)
+        self._upkeep = Upkeep(db, catalogue, shelves, self._series)
         self._listeners: list[Listener] = []
         self._number = self._numbers_end = self._noted_time = 0
         self.traffic = Traffic()
@@ -308,6 +311,29 @@ class SqliteStore:
 
     async def move(self, task: MoveTask, limit: int, now: int) -> MoveTask:
         return await self.database.write(self._moves.step, task, limit, now)
+
+    # Windows of metrics
+
+    @property
+    def windows_keep_days(self) -> int:
+        return self._series.keep_days
+
+    @windows_keep_days.setter
+    def windows_keep_days(self, days: int) -> None:
+        self._series.keep_days = days
+
+    async def put_windows(self, windows: Sequence[Window]) -> None:
+        await self.database.write(self._series.put, windows)
+
+    async def windows(
+        self, queue: QueueKey, period_seconds: int, start: int, end: int, limit: int = 1000
+    ) -> dict[int, Metrics]:
+        return self._series.of(queue, period_seconds, start, end, limit)
+
+    async def queues_with_windows(
+        self, region: str, account: str, since: int, after: str = "", limit: int = 1000
+    ) -> Sequence[str]:
+        return self._series.queues(region, account, since, after, limit)
 
     # Upkeep
 

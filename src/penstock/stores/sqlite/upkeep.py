@@ -8,6 +8,7 @@ import math
 
 from penstock.stores.sqlite.catalogue import Catalogue, Entry
 from penstock.stores.sqlite.database import Database
+from penstock.stores.sqlite.series import Series
 from penstock.stores.sqlite.shelves import EXPIRED_AT_ONCE, Shelves
 
 ROWS_AT_ONCE = 500
@@ -20,8 +21,8 @@ TOMBSTONE_MS = 120_000
 
 
 class Upkeep:
-    def __init__(self, db: Database, catalogue: Catalogue, shelves: Shelves) -> None:
-        self._db, self._catalogue, self._shelves = db, catalogue, shelves
+    def __init__(self, db: Database, catalogue: Catalogue, shelves: Shelves, series: Series) -> None:
+        self._db, self._catalogue, self._shelves, self._series = db, catalogue, shelves, series
         self._checks: list[tuple[int, int]] = []
         self._forget_at = 0
 
@@ -94,12 +95,12 @@ class Upkeep:
         return True
 
     def _forget(self, now: int) -> bool:
-        """Drop deduplication ids, receive attempts and tombstones that are past their time."""
+        """Drop deduplication ids, receive attempts, tombstones and windows that are past their time."""
         if self._forget_at > now:
             return False
         self._db.execute("DELETE FROM keepsake WHERE name='space'")
         self._db.execute("DELETE FROM tombstone WHERE deleted<=?", (now - TOMBSTONE_MS,))
-        more = False
+        more = self._series.forget(now)
         for table, key in (("deduplication", "shelf, scope, name"), ("attempt", "shelf, name")):
             rows = self._db.execute(
                 f"SELECT {key} FROM {table} WHERE expires<=? LIMIT ?", (now, ROWS_AT_ONCE)
