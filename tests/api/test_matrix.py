@@ -44,7 +44,7 @@ OPERATORS = (
     "RemoveJournalReader", "LookupAuditEvents",
     "CreateAccount", "ListAccounts", "SetAccountQuota", "RotateRootKey", "DeleteAccount",
     "ListAllQueues", "AdminDeleteQueue", "AdminPurgeQueue", "AdminPeekMessages", "ListAllMoveTasks",
-    "AdminCancelMoveTask",
+    "AdminCancelMoveTask", "PutQueueMetrics",
 )  # fmt: skip
 FREE = Row((), "")
 ROWS: dict[str, Row] = {

@@ -3,7 +3,16 @@
 import base64
 import binascii
 
-from penstock.api import account_removal, accounts, administration, all_moves, audit_events, journal, queue_metrics
+from penstock.api import (
+    account_removal,
+    accounts,
+    administration,
+    all_moves,
+    audit_events,
+    computed_metrics,
+    journal,
+    queue_metrics,
+)
 from penstock.api.call import Call, Operation
 from penstock.api.sqs.receiving import system_attributes
 from penstock.aws import penstock
@@ -70,6 +79,7 @@ OPERATORS: dict[str, Operation] = {
     **administration.OPERATIONS,
     **all_moves.OPERATIONS,
     **audit_events.OPERATIONS,
+    **computed_metrics.OPERATIONS,
 }
 """About the server as a whole: for the root account, and whom its policies allow."""
 OPERATIONS: dict[str, Operation] = {

@@ -89,6 +89,14 @@ class CommitJournalReaderRequest(msgspec.Struct, kw_only=True):
     Node: str | None = None
     Seq: int
 
+class ComputedWindow(msgspec.Struct, kw_only=True):
+    Region: str | None = None
+    Account: str
+    QueueName: str
+    Period: int
+    StartTime: int
+    Metrics: dict[str, MetricStatistics]
+
 class CreateAccountRequest(msgspec.Struct, kw_only=True):
     AccountId: str | None = None
     Title: str | None = None
@@ -213,6 +221,12 @@ class PeekedMessage(msgspec.Struct, kw_only=True):
     MD5OfBody: str | None = None
     Attributes: dict[str, str] | None = None
     MessageAttributes: dict[str, AttributeValue] | None = None
+
+class PutQueueMetricsRequest(msgspec.Struct, kw_only=True):
+    Windows: list[ComputedWindow]
+
+class PutQueueMetricsResult(msgspec.Struct, kw_only=True):
+    Kept: int | None = None
 
 class QueueDescription(msgspec.Struct, kw_only=True):
     QueueArn: str | None = None
