@@ -7,6 +7,7 @@ SERVICES = {
     "sqs": "penstock.api.sqs",
     "sts": "penstock.api.sts",
     "iam": "penstock.api.iam",
+    "cloudwatch": "penstock.api.cloudwatch",
     "penstock": "penstock.api.own",
 }
 """Services on the wire: modules with a SERVICE and its OPERATIONS."""

@@ -58,8 +58,8 @@ def row(*numbers: int, differs: bool = False) -> pytest.MarkDecorator:
 class Signer(SigV4Auth):
     """As botocore signs, but by our clock."""
 
-    def __init__(self, access_key: str, secret: str, region: str, clock: ManualClock) -> None:
-        super().__init__(Credentials(access_key, secret), "sqs", region)
+    def __init__(self, access_key: str, secret: str, region: str, clock: ManualClock, service: str = "sqs") -> None:
+        super().__init__(Credentials(access_key, secret), service, region)
         self._clock = clock
 
     def add_auth(self, request: AWSRequest) -> None:

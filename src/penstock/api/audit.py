@@ -21,6 +21,7 @@ KINDS: dict[str, tuple[Kind | None, Kind | None]] = {
     "sqs": (None, None),
     "sts": (None, Kind.CHANGE),
     "iam": (None, Kind.CHANGE),
+    "cloudwatch": (None, Kind.CHANGE),
     "penstock": (Kind.READ, Kind.ADMIN),
 }
 """Service → what its actions are that only read, and what the others are."""

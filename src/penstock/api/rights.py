@@ -129,6 +129,11 @@ RIGHTS: dict[str, dict[str, Right]] = {
         "GetFederationToken": Right("sts:GetFederationToken", about=federated_user, tagging="sts:TagSession"),
         "GetSessionToken": FREE,
     },
+    "cloudwatch": {
+        "GetMetricData": Right("cloudwatch:GetMetricData", about=everything),
+        "GetMetricStatistics": Right("cloudwatch:GetMetricStatistics", about=everything),
+        "ListMetrics": Right("cloudwatch:ListMetrics", about=everything),
+    },
     "penstock": {
         "PeekMessages": Right("penstock:PeekMessages"),
         "GetQueueMetrics": Right("penstock:GetQueueMetrics", about=metrics),

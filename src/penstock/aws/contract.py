@@ -29,8 +29,10 @@ SCALARS: dict[str, Any] = {
     "blob": bytes,
     "float": float,
     "double": float,
-    "timestamp": str,
+    "timestamp": str | float,
 }
+
+"""A moment is text by ISO 8601 in the Query protocol, and seconds since the epoch in JSON: both are taken."""
 
 QUERY_NAMES: dict[str, str] = {
     "QueueUrls": "QueueUrl",
@@ -55,7 +57,7 @@ that is not here is named after its element. Everything else comes from the mode
 ACCOUNT_OPERATIONS = {"sqs": frozenset({"CreateQueue", "ListQueues"})}
 MAP_KEY_NAMES = {"Tag": ("Key", "Value")}
 
-HELD_TO_THE_MODEL = frozenset({"iam", "sts"})
+HELD_TO_THE_MODEL = frozenset({"cloudwatch", "iam", "sts"})
 """Services whose requests must keep to the lengths, patterns and values that the model names (`aws.constraints`). SQS
 has rules and words of its own instead."""
 

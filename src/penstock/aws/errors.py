@@ -10,6 +10,7 @@ from penstock.aws.http import header
 from penstock.core.errors import ServiceError
 
 SQS, IAM, STS = "com.amazonaws.sqs#", "com.amazonaws.iam#", "com.amazonaws.sts#"
+CLOUDWATCH = "com.amazonaws.cloudwatch#"
 CORAL = "com.amazon.coral.service#"
 LEGACY = "AWS.SimpleQueueService."
 
@@ -43,6 +44,10 @@ def _of_iam(code: str, status: int = 400) -> tuple[str, Form]:
 def _of_sts(code: str, status: int = 400) -> tuple[str, Form]:
     shape = f"{code.removesuffix('Exception')}Exception"
     return shape, Form(STS + shape, code, status)
+
+
+def _of_cloudwatch(shape: str) -> tuple[str, Form]:
+    return shape, Form(CLOUDWATCH + shape, shape.removesuffix("Exception"))
 
 
 def _generic(code: str, exception: str, status: int = 400) -> tuple[str, Form]:
@@ -88,6 +93,8 @@ ERRORS: dict[str, Form] = dict(
         _of_iam("InvalidInput"),
         _of_sts("PackedPolicyTooLarge"),
         _of_sts("InvalidAuthorizationMessageException"),
+        _of_cloudwatch("InvalidParameterCombinationException"),
+        _of_cloudwatch("InvalidNextToken"),
         _generic("ValidationError", "ValidationException"),
         _generic("InvalidParameterValue", "InvalidParameterValueException"),
         _generic("EmptyValue", "EmptyValueException"),

@@ -10,10 +10,10 @@ class AccessKey(msgspec.Struct, kw_only=True):
     AccessKeyId: str | None = None
     Status: str | None = None
     SecretAccessKey: str | None = None
-    CreateDate: str | None = None
+    CreateDate: str | float | None = None
 
 class AccessKeyLastUsed(msgspec.Struct, kw_only=True):
-    LastUsedDate: str | None = None
+    LastUsedDate: str | float | None = None
     ServiceName: str | None = None
     Region: str | None = None
 
@@ -21,7 +21,7 @@ class AccessKeyMetadata(msgspec.Struct, kw_only=True):
     UserName: str | None = None
     AccessKeyId: str | None = None
     Status: str | None = None
-    CreateDate: str | None = None
+    CreateDate: str | float | None = None
 
 class AddUserToGroupRequest(msgspec.Struct, kw_only=True):
     GroupName: str
@@ -275,14 +275,14 @@ class Group(msgspec.Struct, kw_only=True):
     GroupName: str | None = None
     GroupId: str | None = None
     Arn: str | None = None
-    CreateDate: str | None = None
+    CreateDate: str | float | None = None
 
 class GroupDetail(msgspec.Struct, kw_only=True):
     Path: str | None = None
     GroupName: str | None = None
     GroupId: str | None = None
     Arn: str | None = None
-    CreateDate: str | None = None
+    CreateDate: str | float | None = None
     GroupPolicyList: list[PolicyDetail] | None = None
     AttachedManagedPolicies: list[AttachedPolicy] | None = None
 
@@ -296,7 +296,7 @@ class InstanceProfile(msgspec.Struct, kw_only=True):
     InstanceProfileName: str | None = None
     InstanceProfileId: str | None = None
     Arn: str | None = None
-    CreateDate: str | None = None
+    CreateDate: str | float | None = None
     Roles: list[Role] | None = None
     Tags: list[Tag] | None = None
 
@@ -564,13 +564,13 @@ class ListVirtualMFADevicesResponse(msgspec.Struct, kw_only=True):
 
 class LoginProfile(msgspec.Struct, kw_only=True):
     UserName: str | None = None
-    CreateDate: str | None = None
+    CreateDate: str | float | None = None
     PasswordResetRequired: bool | None = None
 
 class MFADevice(msgspec.Struct, kw_only=True):
     UserName: str | None = None
     SerialNumber: str | None = None
-    EnableDate: str | None = None
+    EnableDate: str | float | None = None
 
 class ManagedPolicyDetail(msgspec.Struct, kw_only=True):
     PolicyName: str | None = None
@@ -582,8 +582,8 @@ class ManagedPolicyDetail(msgspec.Struct, kw_only=True):
     PermissionsBoundaryUsageCount: int | None = None
     IsAttachable: bool | None = None
     Description: str | None = None
-    CreateDate: str | None = None
-    UpdateDate: str | None = None
+    CreateDate: str | float | None = None
+    UpdateDate: str | float | None = None
     PolicyVersionList: list[PolicyVersion] | None = None
 
 class OrderedOrganizationPolicyType(msgspec.Struct, kw_only=True):
@@ -605,8 +605,8 @@ class Policy(msgspec.Struct, kw_only=True):
     PermissionsBoundaryUsageCount: int | None = None
     IsAttachable: bool | None = None
     Description: str | None = None
-    CreateDate: str | None = None
-    UpdateDate: str | None = None
+    CreateDate: str | float | None = None
+    UpdateDate: str | float | None = None
     Tags: list[Tag] | None = None
 
 class PolicyDetail(msgspec.Struct, kw_only=True):
@@ -634,7 +634,7 @@ class PolicyVersion(msgspec.Struct, kw_only=True):
     Document: str | None = None
     VersionId: str | None = None
     IsDefaultVersion: bool | None = None
-    CreateDate: str | None = None
+    CreateDate: str | float | None = None
 
 class Position(msgspec.Struct, kw_only=True):
     Line: int | None = None
@@ -680,7 +680,7 @@ class Role(msgspec.Struct, kw_only=True):
     RoleName: str | None = None
     RoleId: str | None = None
     Arn: str | None = None
-    CreateDate: str | None = None
+    CreateDate: str | float | None = None
     AssumeRolePolicyDocument: str | None = None
     Description: str | None = None
     MaxSessionDuration: int | None = None
@@ -694,7 +694,7 @@ class RoleDetail(msgspec.Struct, kw_only=True):
     RoleName: str | None = None
     RoleId: str | None = None
     Arn: str | None = None
-    CreateDate: str | None = None
+    CreateDate: str | float | None = None
     AssumeRolePolicyDocument: str | None = None
     InstanceProfileList: list[InstanceProfile] | None = None
     RolePolicyList: list[PolicyDetail] | None = None
@@ -704,22 +704,22 @@ class RoleDetail(msgspec.Struct, kw_only=True):
     RoleLastUsed: RoleLastUsed | None = None
 
 class RoleLastUsed(msgspec.Struct, kw_only=True):
-    LastUsedDate: str | None = None
+    LastUsedDate: str | float | None = None
     Region: str | None = None
 
 class SSHPublicKeyMetadata(msgspec.Struct, kw_only=True):
     UserName: str | None = None
     SSHPublicKeyId: str | None = None
     Status: str | None = None
-    UploadDate: str | None = None
+    UploadDate: str | float | None = None
 
 class ServiceSpecificCredentialMetadata(msgspec.Struct, kw_only=True):
     UserName: str | None = None
     Status: str | None = None
     ServiceUserName: str | None = None
     ServiceCredentialAlias: str | None = None
-    CreateDate: str | None = None
-    ExpirationDate: str | None = None
+    CreateDate: str | float | None = None
+    ExpirationDate: str | float | None = None
     ServiceSpecificCredentialId: str | None = None
     ServiceName: str | None = None
 
@@ -732,7 +732,7 @@ class SigningCertificate(msgspec.Struct, kw_only=True):
     CertificateId: str | None = None
     CertificateBody: str | None = None
     Status: str | None = None
-    UploadDate: str | None = None
+    UploadDate: str | float | None = None
 
 class SimulateCustomPolicyRequest(msgspec.Struct, kw_only=True):
     PolicyInputList: list[str]
@@ -845,8 +845,8 @@ class User(msgspec.Struct, kw_only=True):
     UserName: str | None = None
     UserId: str | None = None
     Arn: str | None = None
-    CreateDate: str | None = None
-    PasswordLastUsed: str | None = None
+    CreateDate: str | float | None = None
+    PasswordLastUsed: str | float | None = None
     PermissionsBoundary: AttachedPermissionsBoundary | None = None
     Tags: list[Tag] | None = None
 
@@ -855,7 +855,7 @@ class UserDetail(msgspec.Struct, kw_only=True):
     UserName: str | None = None
     UserId: str | None = None
     Arn: str | None = None
-    CreateDate: str | None = None
+    CreateDate: str | float | None = None
     UserPolicyList: list[PolicyDetail] | None = None
     GroupList: list[str] | None = None
     AttachedManagedPolicies: list[AttachedPolicy] | None = None
@@ -867,5 +867,5 @@ class VirtualMFADevice(msgspec.Struct, kw_only=True):
     Base32StringSeed: bytes | None = None
     QRCodePNG: bytes | None = None
     User: User | None = None
-    EnableDate: str | None = None
+    EnableDate: str | float | None = None
     Tags: list[Tag] | None = None

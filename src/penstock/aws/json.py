@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from penstock.aws.contract import Operation, Service
+from penstock.aws.constraints import check
+from penstock.aws.contract import HELD_TO_THE_MODEL, Operation, Service
 from penstock.aws.errors import SQS, form
 from penstock.aws.http import HttpResponse
 from penstock.core.errors import ServiceError, missing_parameter
@@ -18,6 +19,7 @@ from penstock.core.errors import ServiceError, missing_parameter
 HEADERS = b"content-type: application/x-amz-json-1.0\r\nx-amzn-requestid: %b\r\n"
 
 _BEFORE_COLON = frozenset((b'"', b" ", b"\t", b"\n", b"\r"))
+_PLAIN = frozenset((str, int, bool, bytes, float))
 _encode = msgspec.json.Encoder().encode
 _MISSING = re.compile(r"missing required field `(\w+)`(?: - at `\$\.(\w+)\[(\d+)\]`)?")
 _MISTYPED = re.compile(r"Expected `([^`]+)`, got `([^`]+)`(?: - at `\$\.?([^`]*)`)?")
@@ -45,6 +47,8 @@ def decode(service: Service, operation: Operation, body: bytes) -> Any:
     keys = len([before for before in body.split(b":") if before[-1:] in _BEFORE_COLON])
     if keys > operation.fewest_keys(request) and keys > _keys(request):
         _refuse_repeats(body)
+    if service.name in HELD_TO_THE_MODEL:
+        check(service, operation.input_shape, msgspec.to_builtins(request))
     return request
 
 
@@ -87,7 +91,7 @@ def _explained(service: Service, operation: Operation, reason: str) -> ServiceEr
 def _keys(value: Any) -> int:
     """The number of keys in what was decoded, at every level."""
     kind = type(value)
-    if kind is str or kind is int or kind is bool or kind is bytes:
+    if kind in _PLAIN:
         return 0
     if kind is list:
         return sum(map(_keys, value))

@@ -91,7 +91,7 @@ class Credentials(msgspec.Struct, kw_only=True):
     AccessKeyId: str | None = None
     SecretAccessKey: str | None = None
     SessionToken: str | None = None
-    Expiration: str | None = None
+    Expiration: str | float | None = None
 
 class DecodeAuthorizationMessageRequest(msgspec.Struct, kw_only=True):
     EncodedMessage: str
@@ -159,7 +159,7 @@ class GetWebIdentityTokenRequest(msgspec.Struct, kw_only=True):
 
 class GetWebIdentityTokenResponse(msgspec.Struct, kw_only=True):
     WebIdentityToken: str | None = None
-    Expiration: str | None = None
+    Expiration: str | float | None = None
 
 class PolicyDescriptorType(msgspec.Struct, kw_only=True):
     arn: str | None = None

@@ -11,7 +11,7 @@ import msgspec
 
 from penstock.aws.contract import Service
 
-STUBBED = ("sqs", "sts", "iam", "penstock")
+STUBBED = ("sqs", "sts", "iam", "cloudwatch", "penstock")
 _SCALARS = {
     "string": "str",
     "integer": "int",
@@ -20,7 +20,7 @@ _SCALARS = {
     "blob": "bytes",
     "float": "float",
     "double": "float",
-    "timestamp": "str",
+    "timestamp": "str | float",
 }
 
 

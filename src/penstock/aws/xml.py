@@ -6,6 +6,7 @@ What writes a shape is put together once from the service's model, and kept.
 import base64
 from collections.abc import Callable
 from functools import cache
+from time import gmtime, strftime
 from typing import Any
 
 import msgspec
@@ -91,6 +92,7 @@ def _scalar_text(kind: str) -> Callable[[Any], str]:
         "boolean": lambda value: "true" if value else "false",
         "blob": lambda value: base64.b64encode(value).decode(),
         "string": escape,
+        "timestamp": lambda value: value if isinstance(value, str) else strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(value)),
     }.get(kind, str)
 
 

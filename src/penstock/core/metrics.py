@@ -26,6 +26,7 @@ GAUGES = (
 )
 """In the order of a Gauge. The age is in whole seconds."""
 NAMES = (*COUNTERS, SIZE, *GAUGES)
+UNITS = dict.fromkeys(NAMES, "Count") | {SIZE: "Bytes", GAUGES[-1]: "Seconds"}
 
 
 class Statistics(NamedTuple):
