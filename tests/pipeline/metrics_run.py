@@ -15,7 +15,7 @@ from penstock.pipeline.tables import open_table
 from pipeline.journals import START, Journal, Line
 from pipeline.metrics_oracle import LATENCY_ROW, METRIC_ROW, Row
 
-OWN = {"lateness": 120, "final": False, "source": "journal"}
+OWN = {"lateness": 120, "final": False, "source": "journal", "to_endpoint_url": None}
 
 
 class Tables:

@@ -23,6 +23,10 @@ def test_a_time_is_a_day_an_hour_with_or_without_offset_or_milliseconds() -> Non
         ),
         (["land", "--format", "orc"], "argument --format: invalid choice: 'orc'"),
         (["metrics", "--lateness", "soon"], "argument --lateness: 'soon' is not a whole number of seconds"),
+        (
+            ["metrics", "--to-endpoint-url", "localhost"],
+            "argument --to-endpoint-url: 'localhost' is no http:// or https:// URL",
+        ),
         (["sink"], "argument JOB: invalid choice: 'sink'"),
     ],
 )

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from penstock.pipeline.formats import FORMATS
+from penstock.pipeline.http import Address
 
 
 class Option(NamedTuple):
@@ -55,6 +56,11 @@ def seconds(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise ValueError(f"{text!r} is not a whole number of seconds")
     return int(text)
+
+
+def server(text: str) -> str:
+    Address.of(text)
+    return text
 
 
 def setting(text: str) -> tuple[str, str]:
@@ -167,11 +173,18 @@ JOBS = {
         (
             "penstock pipeline metrics --journal ./data/journal --out ./tables",
             "penstock pipeline metrics --once --final",
+            "penstock pipeline metrics --to-endpoint-url http://127.0.0.1:9324",
             "penstock pipeline metrics --from 2026-11-16T08:00 --to 2026-11-16T12:00 --source events",
         ),
         (
             Option("--lateness", "SECONDS", "how long after its end a minute waits for events (120)", seconds, 120),
             Option("--final", "", "with --once: close the last windows, too, though events may still come for them"),
+            Option(
+                "--to-endpoint-url",
+                "URL",
+                "put the windows into this server, too: CloudWatch's calls find them there",
+                server,
+            ),
             Option(
                 "--source",
                 "WHAT",

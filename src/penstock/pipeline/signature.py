@@ -82,7 +82,7 @@ class Signer:
 
     def head(self, action: str, body: bytes, epoch: float) -> bytes:
         self._renew(strftime("%Y%m%dT%H%M%SZ", gmtime(epoch)), self.provider.keys())
-        target = f"AmazonSQS.{action}"
+        target = action if "." in action else f"AmazonSQS.{action}"
         lines = f"{self._lines}x-amz-target:{target}\n"
         canonical = f"POST\n/\n\n{lines}\n{self._names}\n{sha256(body).hexdigest()}"
         to_sign = f"{self._preamble}{sha256(canonical.encode()).hexdigest()}"

@@ -4,6 +4,7 @@ A script is a generator: it yields an action with its parameters and gets the re
 each with one request under way, in one thread. Whatever a person could only answer by trying again is tried again
 here, with growing pauses: a lost connection, a server's own fault, throttling. So a send to a standard queue may
 arrive twice; one to a FIFO queue may not, for its deduplication id is the same. Everything else is an `SqsError`.
+An action of another service comes with its prefix, as in `Penstock.PeekMessages`.
 """
 
 import json

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from penstock.pipeline import density, events
 from penstock.pipeline.ask import Ask
-from penstock.pipeline.counting import queue_latency, queue_metrics
+from penstock.pipeline.counting import queue_latency, queue_metrics, write_back
 from penstock.pipeline.counting.closing import FINAL, Closing
 from penstock.pipeline.counting.extent import Extent, of_journal, of_table
 from penstock.pipeline.counting.tallies import added_up, tally
@@ -43,6 +43,7 @@ def run(spark: SparkSession, ask: Ask) -> int:
     tallies = added_up(tally(found.where(_wanted(ask)))).persist()
     try:
         rows = [_replace(table, transform(tallies, span), span, ask) for table, transform in targets.items()]
+        write_back.put_if_asked(queue_metrics.transform(tallies, span), ask)
     finally:
         tallies.unpersist()
     Progress(ask.job).end("; ".join([f"{where}, {sum(rows):,} rows", *_wanting(spark, ask, span, extent, census)]))

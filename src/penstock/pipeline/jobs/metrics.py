@@ -4,9 +4,11 @@ A minute is closed when an event has come that is later than its end by `--laten
 
     1  the plan: up to which minute it closes
     2  the rows of the windows that it closes, and of events that came too late for theirs
-    3  the state: what has been counted in windows that are open
+    3  the same windows, into the server's store of metrics, if one is named
+    4  the state: what has been counted in windows that are open
 
-Tried again after a crash, it finds the plan and the state from before, and the tables know what they have.
+Tried again after a crash, it finds the plan and the state from before, and the tables know what they have; to the
+server, a window that comes again is the same window.
 """
 
 from collections.abc import Iterator
@@ -17,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from penstock.pipeline.ask import Ask
-from penstock.pipeline.counting import backfill, queue_latency, queue_metrics
+from penstock.pipeline.counting import backfill, queue_latency, queue_metrics, write_back
 from penstock.pipeline.counting.closing import FINAL, Closing
 from penstock.pipeline.counting.tallies import MINUTE, NO_EVENTS, added_up, tally
 from penstock.pipeline.counting.windows import LONGEST, Span, floor
@@ -69,8 +71,10 @@ class Counting:
     def _close(self, tallies: DataFrame, span: Span, batch: Batch) -> int:
         rows = 0
         if span.end_ms > span.start_ms:
-            rows += self._metrics.append(queue_metrics.transform(tallies, span).repartition("date"), batch) or 0
+            windows = queue_metrics.transform(tallies, span)
+            rows += self._metrics.append(windows.repartition("date"), batch) or 0
             rows += self._latency.append(queue_latency.transform(tallies, span).repartition("date"), batch) or 0
+            write_back.put_if_asked(windows, self._ask)
         still_open = tallies.where(F.col("minute_ms") >= floor(span.end_ms)).withColumn("date", _date("minute_ms"))
         self._state.replace(still_open, batch)
         return rows
