@@ -87,6 +87,6 @@ def test_accounts_are_told_apart_where_there_are_several() -> None:
 
 
 def test_the_how_to_works_with_plain_boto3(server: Server, queue: str) -> None:
-    (program,) = re.findall(r"```python\n(.*?)```", HOWTO, re.DOTALL)
+    program = re.findall(r"```python\n(.*?)```", HOWTO, re.DOTALL)[0]
     done = subprocess.run([sys.executable, "-c", program], env=server.environment, capture_output=True, text=True)
     assert re.search(rf"^{queue} \d+ (True|False) 2$", done.stdout, re.MULTILINE), done.stderr

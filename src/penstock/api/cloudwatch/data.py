@@ -20,7 +20,7 @@ from penstock.core.errors import ServiceError
 from penstock.core.metrics import Statistics
 
 MOST_QUERIES, MOST_POINTS = 500, 100_800
-MOST_READ = 200_000
+MOST_READ = 100_000
 """Windows: a page of them takes about a second, in small steps."""
 ASCENDING = "TimestampAscending"
 ID = re.compile(r"[a-z][A-Za-z0-9_]*")

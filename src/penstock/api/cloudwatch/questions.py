@@ -76,7 +76,7 @@ def _seconds(text: str) -> float:
 
 
 def value(one: Statistics, statistic: str) -> float:
-    return STATISTICS[statistic](one)
+    return float(STATISTICS[statistic](one))
 
 
 def unknown_statistic(name: str) -> str:
