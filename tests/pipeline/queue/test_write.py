@@ -126,6 +126,31 @@ def test_a_pace_lets_no_more_through_than_its_rate() -> None:
     assert now[0] == pytest.approx(5)
 
 
+@pytest.mark.parametrize(("rate", "at_once"), [(900, 10), (5_000, 500)])
+def test_a_rate_lets_a_fifo_queue_have_its_messages_as_they_come_and_not_at_one_blow(
+    rate: int, at_once: int, fifo_queue: TestQueue
+) -> None:
+    taken: list[int] = []
+
+    class FirstRequest(Exception):
+        pass
+
+    class Stops:
+        def run(self, scripts: list[write.Script]) -> None:
+            for script in scripts:
+                next(script, None)
+            raise FirstRequest
+
+    def entries() -> Iterator[write.Entry]:
+        for number in range(2_000):
+            taken.append(number)
+            yield {"MessageBody": str(number), "MessageGroupId": str(number % 7), "MessageDeduplicationId": "x"}
+
+    with pytest.raises(FirstRequest):
+        write.send(Stops(), fifo_queue.settings(maxMessagesPerSecond=rate), entries())
+    assert len(taken) == at_once
+
+
 def test_a_stream_is_written_exactly_once_to_a_fifo_queue_when_a_batch_runs_again(
     spark: SparkSession, fifo_queue: TestQueue, tmp_path: Path
 ) -> None:

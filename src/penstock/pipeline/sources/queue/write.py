@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import islice
 from typing import Any
 from uuid import uuid4
 from zlib import crc32
@@ -35,6 +36,9 @@ from penstock.pipeline.sqs import PATIENCE_SECONDS, Client, Script, SqsError
 
 REQUEST_BYTES = 250_000
 """So much goes into one request: every server takes it. A larger message goes alone."""
+PIECE = 2_000
+"""Messages of a FIFO queue that are sorted into lanes together. At a rate it is a tenth of a second's: a piece is sent
+at a blow."""
 Entry = dict[str, Any]
 
 COLUMNS: Mapping[str, tuple[DataType, ...]] = {
@@ -146,10 +150,11 @@ def send(client: Client, settings: Settings, entries: Iterator[Entry]) -> int:
     paced = Pace(settings.rate).of(entries)
     lanes = 1 if settings.rate is not None and settings.rate < 1000 else LANES
     counted: list[int] = []
-    if not settings.fifo:
+    if not settings.fifo or lanes == 1:
         client.run([_lane(settings.queue_url, paced, counted) for _ in range(lanes)])
         return sum(counted)
-    while piece := _piece(paced):
+    most = settings.rate // 10 if settings.rate else PIECE
+    while piece := _piece(paced, most):
         groups: list[list[Entry]] = [[] for _ in range(lanes)]
         for entry in piece:
             groups[crc32(entry["MessageGroupId"].encode()) % lanes].append(entry)
@@ -157,8 +162,8 @@ def send(client: Client, settings: Settings, entries: Iterator[Entry]) -> int:
     return sum(counted)
 
 
-def _piece(entries: Iterator[Entry], most: int = 2_000) -> list[Entry]:
-    return [entry for entry, _ in zip(entries, range(most), strict=False)]
+def _piece(entries: Iterator[Entry], most: int) -> list[Entry]:
+    return list(islice(entries, most))
 
 
 def _lane(queue_url: str, entries: Iterator[Entry], counted: list[int]) -> Script:
