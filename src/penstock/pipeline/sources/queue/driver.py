@@ -59,6 +59,8 @@ class Driver:
         self._settler = Settler(settings, staging, self._keeper, clock)
         self._target: _Target | None = None
         self._asked = 0.0
+        self._committed = 0
+        """The last batch that Spark is known to have committed, whether or not its messages could be deleted."""
 
     def aim(self) -> None:
         self._target = _Target(int(self._clock() * 1000), self._depth())
@@ -116,6 +118,7 @@ class Driver:
         """Have the messages of the batches deleted that Spark has committed."""
         if end <= self._settler.begun:
             return
+        self._committed = end
         self._settler.wait()
         for batch in self._settler.unsettled(end):
             self._count(batch)
@@ -124,9 +127,8 @@ class Driver:
     def _count(self, batch: int) -> None:
         plan = self._staging.plan(batch)
         if self._target and plan and plan.made_ms >= self._target.began_ms:
-            paths = self._staging.files(batch)
-            rows = sum(not one.repeated for path in paths for one in staged.held(path))
-            self._target.count(rows, max((staged.newest(path) for path in paths), default=0))
+            found = [staged.counted(path) for path in self._staging.files(batch)]
+            self._target.count(sum(rows for rows, _ in found), max((newest for _, newest in found), default=0))
 
     def _abandon(self, batch: int) -> None:
         """A batch of another checkpoint: this query will never come to it."""
@@ -141,7 +143,7 @@ class Driver:
         self._client.patience_seconds = LAST_SECONDS
         try:
             for batch in self._staging.batches():
-                done = batch <= self._settler.begun or self._staging.marked(batch, "settled")
+                done = batch <= self._committed or self._staging.marked(batch, "settled")
                 if not done and self._staging.files(batch):
                     self._give_back(batch)
         except Exception:
