@@ -2,6 +2,7 @@
 
 import json
 import random
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,16 +10,19 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from penstock.pipeline.jobs import lifecycle, metrics
+from penstock.pipeline.jobs import drain, lifecycle, metrics
 from penstock.pipeline.schemas import EVENTS, LIFECYCLE, QUEUE_METRICS, Schema
 from penstock.pipeline.tables import open_table
+from server_process import Server
 
 from .cluster import Cluster, cluster
-from .drivers import Driver, moments
+from .drivers import END_SECONDS, Driver, moments
 from .jobs_asked import asked
 from .journals import Journal, Line, line
+from .queue.conftest import TestQueue
 
 SEGMENTS, EVENTS_EACH = 30, 400
+MESSAGES = 3000
 
 
 @pytest.fixture(scope="module")
@@ -121,3 +125,45 @@ def test_jobs_with_state_end_as_if_nobody_had_killed_them(
     )
     assert calm == stormy
     assert len(calm) > 20
+
+
+def draining(running: Cluster, server: Server, queue: TestQueue, folder: Path) -> Driver:
+    keys = {"AWS_ACCESS_KEY_ID": server.access_key, "AWS_SECRET_ACCESS_KEY": server.secret_key}
+    words = ["drain", "--queue", queue.url, "--out", str(folder / "tables"), "--every", "100 milliseconds"]
+    words += ["--batch", "1000", "--partitions", "2", "--visibility-timeout", "10"]
+    words += [f"--conf=spark.executorEnv.{name}={value}" for name, value in keys.items()]
+    return Driver(words, running.master, folder / "driver.log").start()
+
+
+def committed(messages: Path) -> int:
+    return sum(json.loads(file.read_text())["rows"] for file in messages.glob("_manifest/*.json"))
+
+
+def test_an_executor_killed_as_it_receives_from_a_queue(
+    running: Cluster, server: Server, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it had received comes back when its window ends. What is not in the table yet is in the queue."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", server.access_key)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", server.secret_key)
+    sqs, tables = server.client(), tmp_path / "tables"
+    queue = TestQueue(server, sqs.create_queue(QueueName="drained-by-a-cluster")["QueueUrl"], sqs)
+    queue.send(*map(str, range(MESSAGES)))
+    driver, killed, left = draining(running, server, queue, tmp_path), 0, MESSAGES
+    deadline = time.monotonic() + END_SECONDS
+    try:
+        while left:
+            assert driver.process.poll() is None, driver.said()
+            assert time.monotonic() < deadline, driver.said()
+            receiving = tables.glob("_checkpoints/drain/staging/*/.[0-9]*.*")
+            if not killed and any(receiving) and (executors := running.executors()):
+                executors[0].kill()
+                killed += 1
+            elif killed:
+                left = sum(queue.counts())
+                assert left + committed(tables / "messages") >= MESSAGES
+    finally:
+        if driver.process.poll() is None:
+            driver.kill()
+    rows = open_table(spark, str(tables), drain.MESSAGES).read().select("body").collect()
+    assert sorted(int(row.body) for row in rows) == list(range(MESSAGES))
+    assert killed == 1
