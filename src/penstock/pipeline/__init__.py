@@ -7,7 +7,7 @@ an executor of a cluster needs this folder, Spark and botocore, and no more.
     session     a Spark session, or one clear line              sources/    `penstock.journal`, `penstock.queue`
     following   follows the journal, batch by batch             inputs      … from its folder or from the server
     events      the journal's lines as a DataFrame              density     … and what of it is missing or torn
-    whole       … the quick way, where nothing is
+    whole       … the quick way, where nothing is               unpacking   … what is in a file, up to its damage
     tables      tables of files: commits that happen once       manifest    … the log of commits
     lakes       the same as Delta and Iceberg tables            schemas     what is in each table, with versions
     checkpoint  of one job into one table                       progress    a bar, or lines of JSON

@@ -5,8 +5,10 @@ has as many lines as the names say and its files follow on those before. Countin
 only where the count is off is the batch looked through again, for rows of the table `_corrupt`.
 """
 
+import io
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -18,6 +20,7 @@ from penstock.pipeline.events import FILE, Segment, has_lines, named, unreadable
 from penstock.pipeline.files import files
 from penstock.pipeline.ranges import Range, gaps, joined, total
 from penstock.pipeline.schemas import CORRUPT
+from penstock.pipeline.unpacking import Damaged, unpacked
 
 Covered = Mapping[str, Sequence[Range]]
 """Node → what has been read of it."""
@@ -65,22 +68,26 @@ class Census:
 
 
 def examine(
-    frame: DataFrame, count: Count, covered: Covered, listed: Sequence[Segment]
+    frame: DataFrame, count: Count, covered: Covered, listed: Sequence[Segment], planned: Iterable[Segment | None] = ()
 ) -> tuple[list[Finding], dict[str, list[Range]]]:
     """What is wrong with a batch, and what has been read with it. `listed` are the segments that the journal has now:
-    what is not in the batch may come in the next, for files are not always taken in order."""
+    what is not in the batch may come in the next, for files are not always taken in order. `planned` are those that
+    the batch should have had, as far as that is known."""
     lines, bad, found = count
     now = {node: list(ranges) for node, ranges in covered.items()}
     for segment in found:
         now[segment.node] = joined([*now.get(segment.node, []), (segment.first, segment.last)])
-    findings = [*_unreadable(frame.sparkSession, now, listed), *_holes(now, listed)]
+    wanted = {one[:4] for one in planned if one} - {one[:4] for one in found}
+    between = {one for node, ranges in now.items() for one in _between(ranges, node, listed)}
+    passed_over = [one for one in listed if one in between or one[:4] in wanted]
+    findings = [*_unreadable(frame.sparkSession, passed_over), *_holes(now, listed)]
     if bad:
         findings += _bad_lines(frame)
     if lines != total((segment.first, segment.last) for segment in found):
         findings += _short(frame, found)
     for finding in findings:
         if finding.node and finding.first and finding.last:  # it is said once
-            now[finding.node] = joined([*now[finding.node], (finding.first, finding.last)])
+            now[finding.node] = joined([*now.get(finding.node, []), (finding.first, finding.last)])
     return findings, now
 
 
@@ -90,12 +97,11 @@ def _between(ranges: Sequence[Range], node: str, listed: Sequence[Segment]) -> l
     return [one for one in listed if one.node == node and any(a <= one.first and one.last <= b for a, b in holes)]
 
 
-def _unreadable(spark: SparkSession, covered: Covered, listed: Sequence[Segment]) -> Iterator[Finding]:
-    """Files that were passed over because nothing in them can be read."""
-    for node, ranges in covered.items():
-        for one in _between(ranges, node, listed):
-            if not has_lines(spark, one):
-                yield Finding("the file cannot be read", one.path, node=node, first=one.first, last=one.last)
+def _unreadable(spark: SparkSession, passed_over: Iterable[Segment]) -> Iterator[Finding]:
+    """Files in which nothing can be read."""
+    for one in passed_over:
+        if not has_lines(spark, one):
+            yield Finding("the file cannot be read", one.path, node=one.node, first=one.first, last=one.last)
 
 
 def _holes(covered: Covered, listed: Sequence[Segment]) -> Iterator[Finding]:
@@ -126,23 +132,22 @@ def _bad_lines(frame: DataFrame) -> list[Finding]:
     return found
 
 
-def _places(file: str, lines: set[str], spark: SparkSession) -> Iterable[tuple[int | None, str]]:
-    """Where in the file, uncompressed, each line begins."""
-    import gzip
-    import zlib
-
+def _places(file: str, lines: set[str], spark: SparkSession) -> Iterator[tuple[int | None, str]]:
+    """Where in the file, uncompressed, each line begins; None for one that Spark reads otherwise than we do."""
     folder, _, name = file.removeprefix("file://").rpartition("/")
     content = files(folder, spark).read(name) or b""
-    if name.endswith(".gz"):
-        try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error):
-            content = zlib.decompressobj(wbits=31).decompress(content)
-    at, wanted = 0, {line.encode(): line for line in lines}
-    for raw in content.split(b"\n"):
-        if raw in wanted:
-            yield at, wanted[raw]
+    at, without = 0, set(lines)
+    for raw in b"".join(_readable(content, name)).split(b"\n"):
+        if (line := raw.decode(errors="replace")) in lines:
+            yield at, line
+            without.discard(line)
         at += len(raw) + 1
+    yield from ((None, line) for line in sorted(without))
+
+
+def _readable(content: bytes, name: str) -> Iterator[bytes]:
+    with suppress(Damaged):
+        yield from unpacked(io.BytesIO(content), name)
 
 
 def _short(frame: DataFrame, found: Iterable[Segment]) -> list[Finding]:

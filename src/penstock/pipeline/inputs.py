@@ -79,7 +79,8 @@ class FolderInput:
         return whole(self._spark, planned(self._checkpoint.folder, batch), events.segments(self._spark, self.name))
 
     def examine(self, lines: DataFrame, count: Count, covered: Covered, batch: int) -> tuple[list[Finding], Covered]:
-        return density.examine(lines, count, covered, events.segments(self._spark, self.name))
+        wanted = planned(self._checkpoint.folder, batch)
+        return density.examine(lines, count, covered, events.segments(self._spark, self.name), wanted)
 
     def acknowledge(self, covered: Covered) -> None:
         if self._server and self._ask.reader:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import zlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -55,5 +56,5 @@ def _edges(folder: Files, segment: Segment) -> tuple[int, int]:
     try:
         lines = (gzip.decompress(content) if segment.path.endswith(".gz") else content).splitlines()
         return json.loads(lines[0])["ts_ms"], json.loads(lines[-1])["ts_ms"]
-    except (OSError, EOFError, ValueError, LookupError):
+    except (OSError, EOFError, zlib.error, ValueError, LookupError):
         raise JournalError(f"{segment.path} cannot be read: --source events has what was read of it before") from None

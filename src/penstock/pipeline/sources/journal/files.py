@@ -7,7 +7,6 @@ what is missing after it is told as a gap, with the place.
 import datetime as dt
 import os
 import re
-import zlib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -15,16 +14,9 @@ from pyarrow import fs
 
 from penstock.pipeline.sources.journal.lines import Block
 from penstock.pipeline.sources.journal.plan import Gap, Piece, Segment
+from penstock.pipeline.unpacking import UNPACKED, Damaged, unpacked
 
 SEGMENT = re.compile(r"node=([^/]+)/date=(\d{4}-\d\d-\d\d)/(\d{20})-(\d{20})\.jsonl(\.gz)?")
-PACKED = 1 << 18
-UNPACKED = 1 << 22
-"""Bytes that are read, and parsed, at a time."""
-GZIP = 16 + zlib.MAX_WBITS
-
-
-class Damaged(Exception):
-    """The file cannot be read any further."""
 
 
 class Files:
@@ -56,7 +48,7 @@ class Files:
         damaged = False
         try:
             with files.open_input_stream(f"{folder}/{segment.name}", compression=None) as stream:
-                for offset, lines in window.of(_whole_lines(_unpacked(stream, segment.name))):
+                for offset, lines in window.of(_whole_lines(unpacked(stream, segment.name))):
                     found += lines.count(b"\n")
                     yield Block(lines, segment.name, offset, segment.date)
         except FileNotFoundError:
@@ -71,37 +63,6 @@ class Files:
 def _segment(match: re.Match[str]) -> Segment:
     node, date, first, last, packed = match.groups()
     return Segment(node, int(first), int(last), dt.date.fromisoformat(date), match[0], whole=packed is not None)
-
-
-def _unpacked(stream: Any, name: str) -> Iterator[bytes]:
-    if not name.endswith(".gz"):
-        while data := stream.read(UNPACKED):
-            yield data
-        return
-    unpacking, read = zlib.decompressobj(GZIP), 0
-    while data := stream.read(PACKED):
-        read += len(data)
-        while data:
-            if unpacking.eof:  # files of several members, as `cat a.gz b.gz` makes them
-                unpacking = zlib.decompressobj(GZIP)
-            before = unpacking.copy()
-            try:
-                yield unpacking.decompress(data, UNPACKED)
-            except zlib.error as reason:
-                yield from _up_to_the_damage(before, data)
-                raise Damaged(f"the gzip file is damaged before byte {read} ({reason})") from None
-            data = unpacking.unconsumed_tail or unpacking.unused_data
-    if not unpacking.eof:
-        raise Damaged(f"the gzip file is cut off at byte {read}")
-
-
-def _up_to_the_damage(unpacking: Any, data: bytes) -> Iterator[bytes]:
-    """The failed call kept what it had unpacked before it failed: byte by byte, only the last one fails."""
-    for place in range(len(data)):
-        try:
-            yield unpacking.decompress(data[place : place + 1])
-        except zlib.error:
-            return
 
 
 def _whole_lines(chunks: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
