@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable
 from importlib import import_module
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock.cli.parser import CommandError, Parser
 from penstock.pipeline import formats
@@ -12,6 +12,9 @@ from penstock.pipeline.ask import Ask
 from penstock.pipeline.catalogue import JOBS, SPARK, Option
 from penstock.pipeline.session import session
 from penstock.pipeline.told import Told
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 NAMES = {"from": "start_ms", "to": "end_ms"}
 """Options whose name Python keeps for itself, or that say less than the job wants."""
@@ -68,13 +71,21 @@ def run(arguments: argparse.Namespace) -> int:
         spark = session(ask.job, arguments.master, arguments.remote, settings)
     except Told as error:
         raise CommandError(str(error)) from None
+    try:
+        return carried_out(spark, ask)
+    finally:
+        spark.stop()
+
+
+def carried_out(spark: "SparkSession", ask: Ask) -> int:
     job = import_module(f"penstock.pipeline.jobs.{ask.job}")
     try:
         status: int = job.run(spark, ask)
     except Told as error:
         raise CommandError(f"{ask.job}: {error}") from None
-    finally:
-        spark.stop()
+    except OSError as error:  # a disk that is full, a folder that is a file or somebody else's
+        place = f"{error.filename}: " if error.filename else ""
+        raise CommandError(f"{ask.job}: {place}{error.strerror or error}") from None
     return status
 
 

@@ -72,6 +72,12 @@ def unknown_fields(spark: SparkSession, journal: str) -> list[str] | None:
     return [name for name in written if name not in JOURNAL.names]
 
 
+def check_there(spark: SparkSession, journal: str) -> None:
+    """A server notes what it writes before it publishes anything."""
+    if unknown_fields(spark, journal) is None and not segments(spark, journal):
+        raise JournalError(f"there is no journal in {journal}: name the folder that has {FORMAT} and node=… in it")
+
+
 def stream(spark: SparkSession, journal: str, segments_at_once: int) -> DataFrame:
     reader = spark.readStream.option("maxFilesPerTrigger", segments_at_once).option("maxFileAge", "3650d")
     return _read(reader, spark, journal, f"{journal.rstrip('/')}/{SEGMENTS}")

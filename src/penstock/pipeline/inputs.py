@@ -60,6 +60,8 @@ class FolderInput:
         self._server = _server(ask) if ask.reader and ask.endpoint_url else None
 
     def stream(self) -> DataFrame:
+        if self._ask.once:  # whoever stays may have come before the server
+            events.check_there(self._spark, self.name)
         if self._server and self._ask.reader:
             self._server.register(self._ask.reader)
         return events.stream(self._spark, self.name, self._ask.segments_at_once)
