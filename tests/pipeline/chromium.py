@@ -25,6 +25,7 @@ addEventListener("load", () => {
   const labels = [...document.querySelectorAll("svg")].flatMap(svg =>
     overlapping([...svg.querySelectorAll("text")], e => e.textContent));
   const heads = [...document.querySelectorAll("th")].filter(e => e.scrollWidth > e.clientWidth + 1);
+  const numbers = [...document.querySelectorAll("td.n")].filter(e => e.scrollWidth > e.clientWidth + 1);
   const outside = [...document.querySelectorAll("section *, .total *")].filter(e => {
     const card = box(e.closest("section, .total"));
     const cut = e.parentElement.closest(".wide, td");  // what may be scrolled, and cells, which end in an ellipsis
@@ -33,7 +34,7 @@ addEventListener("load", () => {
   const found = {
     width: document.documentElement.clientWidth, needed: document.documentElement.scrollWidth,
     cards: overlapping(cards, e => e.textContent.slice(0, 20)), labels, outside,
-    heads: heads.map(e => e.textContent),
+    heads: heads.map(e => e.textContent), numbers: numbers.map(e => e.textContent),
   };
   const result = document.createElement("pre");
   result.id = "measured";

@@ -69,7 +69,7 @@ class Words(HTMLParser):
 def test_nothing_on_it_overflows_or_overlaps(pages: dict[str, Path], name: str, width: int) -> None:
     found = chromium.measured(pages[name], width)
     assert found["needed"] <= found["width"]
-    assert {what: found[what] for what in ("cards", "labels", "outside", "heads") if found[what]} == {}
+    assert {what: found[what] for what in ("cards", "labels", "outside", "heads", "numbers") if found[what]} == {}
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

@@ -165,7 +165,7 @@ def causes(figures: Figures) -> Markup:
     lines = [_cause(row) for row in figures.causes]
     more = figures.causes[0]["of"] - len(figures.causes)
     note = element("p", f"and {count(more)} more causes", class_="note") if more else Markup()
-    widths = ("17%", "17%", "13%", "13%", "11%", "7%", "7%", "7.5%", "7.5%")
+    widths = ("14%", "14%", "13%", "12%", "11%", "7%", "7%", "11%", "11%")
     return _panel(title, _table((*heads, *numbers), lines, widths), note, whole=True)
 
 
