@@ -3,9 +3,10 @@
 import gzip
 from pathlib import Path
 
-from penstock.core.journal import Event
+from penstock.core.journal import Event, Segment
 from penstock.core.queue import QueueKey
 from penstock.journal.balance import Balance
+from penstock.journal.segments import Segments
 from penstock.journal.verification import Verification
 
 from .desk import ORDERS, Desk
@@ -105,6 +106,49 @@ async def test_events_that_are_only_in_the_outbox_count(tmp_path: Path) -> None:
     desk.journal.writer.behind = True
     await desk.send("only in the store")
     assert await report(desk) == []
+
+
+class ListedBefore(Segments):
+    """Of a server that goes on after the files were listed."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk.directory)
+        self._listed = [super().all(desk.journal.node)]
+
+    def all(self, node: str) -> list[Segment]:
+        return self._listed.pop() if self._listed else super().all(node)
+
+
+async def test_a_segment_that_is_published_meanwhile_is_found_by_its_new_name(tmp_path: Path) -> None:
+    desk = await whole(tmp_path)
+    listed = ListedBefore(desk)
+    await desk.tick(61)
+    verification = Verification(listed)
+    await verification.store(desk.store)
+    assert verification.report.problems == []
+    assert verification.report.events == len(desk.lines)
+
+
+async def test_what_retention_takes_meanwhile_is_no_gap(tmp_path: Path) -> None:
+    desk = await whole(tmp_path)
+    listed = ListedBefore(desk)
+    first, second, *_ = desk.journal.files.closed(desk.journal.node)
+    for segment in (first, second):
+        desk.journal.files.remove(segment)
+    verification = Verification(listed)
+    await verification.store(desk.store)
+    assert verification.report.problems == []
+    assert verification.report.events == len(desk.lines) - second.last
+
+
+async def test_what_is_taken_from_the_middle_meanwhile_is_missed(tmp_path: Path) -> None:
+    desk = await whole(tmp_path)
+    listed = ListedBefore(desk)
+    second = desk.journal.files.closed(desk.journal.node)[1]
+    desk.journal.files.remove(second)
+    verification = Verification(listed)
+    verification.files(desk.journal.node)
+    assert verification.report.problems[0].endswith(f"{second.path.name}: it was deleted while it was being read")
 
 
 async def test_a_segment_that_is_gone_is_missed(tmp_path: Path) -> None:

@@ -114,6 +114,21 @@ async def test_where_earlier_events_are_gone_reading_begins_with_what_there_is(t
     assert reading(desk).read("nobody", 7, 10**6) == (b"", 7, 7, False)
 
 
+async def test_a_gap_is_never_within_a_piece(tmp_path: Path, reading: Open) -> None:
+    desk = await desk_with_segments(tmp_path)
+    reader, node = reading(desk), desk.journal.node
+    first, second, *_ = desk.journal.files.closed(node)
+    assert reader.read(node, 1, 1).next == 2
+    for forced in (first, second):
+        desk.journal.files.remove(forced)
+    before = reader.read(node, 2, 10**6)
+    assert (before.first, before.next, before.more) == (2, first.last + 1, True)
+    assert before.lines.splitlines(keepends=True) == desk.lines[1 : first.last]
+    after = reader.read(node, before.next, 10**6)
+    assert after.first == second.last + 1
+    assert after.lines.splitlines(keepends=True) == desk.lines[second.last :]
+
+
 async def test_one_queue_alone_can_be_read_with_what_comes_to_it_from_others(tmp_path: Path, reading: Open) -> None:
     desk = Desk(tmp_path)
     await desk.begin()
@@ -281,8 +296,10 @@ async def test_a_damaged_segment_is_a_gap_and_not_the_end(left: float, tmp_path:
     second = desk.journal.files.closed(node)[1]
     second.path.write_bytes(second.path.read_bytes()[: round(left * second.size)])
     reader, found, missing, seq = reading(desk), [], [], 1
-    while seq <= len(whole):
+    more = True
+    while more:
         chunk = reader.read(node, seq, 1_000_000)
+        more = chunk.more
         missing += range(seq, chunk.first)
         found += chunk.lines.splitlines(keepends=True)
         seq = chunk.next

@@ -30,7 +30,7 @@ class Cursor:
         self._file: IO[bytes] | gzip.GzipFile = raw if segment.open else gzip.GzipFile("", "rb", fileobj=raw)
         self._raw = raw
         self._growing, self._pushed, self._segment = segment.open, b"", segment
-        self.damaged = False
+        self._damaged = False
         """From this line on nothing can be read. It ends like any other, and whoever reads on misses the numbers."""
         self.first = self.seq = segment.first
 
@@ -47,15 +47,15 @@ class Cursor:
                 if self._growing:
                     self._file.seek(place)
                 elif self.seq <= self._segment.last:
-                    self._damaged()
+                    self._say_damaged()
                 return b""
         self.seq += 1
         return line
 
-    def _damaged(self) -> None:
-        if not self.damaged:
+    def _say_damaged(self) -> None:
+        if not self._damaged:
             log.error("the journal has a damaged segment", path=str(self._segment.path), from_seq=self.seq)
-        self.damaged = True
+        self._damaged = True
 
     def push_back(self, line: bytes) -> None:
         self._pushed, self.seq = line, self.seq - 1
@@ -87,11 +87,12 @@ class Reader:
             while True:
                 line = cursor.line()
                 if not line:
-                    if cursor.damaged and searched:  # what is missing begins at the next number asked for
-                        break
                     following = self._following(node, cursor)
                     if following is None:
                         break
+                    if searched and following.seq > cursor.seq:  # what is missing begins at the next number asked for
+                        following.close()
+                        return Chunk(b"".join(lines), first, cursor.seq, True)
                     cursor = following
                     first = first if searched else cursor.seq
                     continue

@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass, field
+from typing import IO
 
 import msgspec
 
@@ -42,12 +43,16 @@ class Verification:
         """Everything in the files of a node; its books, and the last number, up to a number."""
         self.report.nodes += 1
         balance, last = Balance(), 0
-        for segment in self._segments.all(node):
+        for listed in self._segments.all(node):
+            if (found := self._opened(listed)) is None:
+                balance, last = Balance(), 0
+                continue
+            segment, raw = found
             self.report.segments += 1
             if last and segment.first != last + 1:
                 self._say(f"{_name(segment)}: events {last + 1} to {segment.first - 1} are missing before it")
             last = segment.first - 1
-            with closing(self._lines(segment)) as lines:
+            with raw, closing(self._lines(segment, raw)) as lines:
                 for line in lines:
                     if last == up_to:
                         return balance, last
@@ -57,16 +62,27 @@ class Verification:
                 last = segment.last
         return balance, last
 
-    def _lines(self, segment: Segment) -> Generator[bytes, None, None]:
+    def _opened(self, listed: Segment) -> tuple[Segment, IO[bytes]] | None:
+        """A segment by the name that it has now: the server may have published it since. None if it is gone; the oldest
+        may be, by retention, and then what is kept begins after it."""
         try:
-            with segment.path.open("rb") as raw:
-                for line in raw if segment.open else gzip.GzipFile("", "rb", fileobj=raw):
-                    if line.endswith(b"\n"):
-                        yield line
-                    elif not segment.open:
-                        self._say(f"{_name(segment)}: its last line is cut short")
+            return listed, listed.path.open("rb")
         except FileNotFoundError:
-            self._say(f"{_name(segment)}: it was deleted while it was being read")
+            present = self._segments.all(listed.node)
+        for segment in present:
+            if segment.first == listed.first:
+                return self._opened(segment)
+        if present and present[0].first < listed.first:
+            self._say(f"{_name(listed)}: it was deleted while it was being read")
+        return None
+
+    def _lines(self, segment: Segment, raw: IO[bytes]) -> Generator[bytes, None, None]:
+        try:
+            for line in raw if segment.open else gzip.GzipFile("", "rb", fileobj=raw):
+                if line.endswith(b"\n"):
+                    yield line
+                elif not segment.open:
+                    self._say(f"{_name(segment)}: its last line is cut short")
         except (gzip.BadGzipFile, zlib.error, EOFError) as error:
             self._say(f"{_name(segment)}: it is damaged ({error})")
 
