@@ -21,6 +21,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     tally.write_down(len(terminalreporter.stats.get("passed", ())))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test of the size for a night takes as long as it takes."""
+    if "thorough" in (os.environ.get("PENSTOCK_FAULTS"), os.environ.get("PENSTOCK_HYPOTHESIS")):
+        for item in items:
+            item.add_marker(pytest.mark.timeout(0))
+
+
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One for all tests that do not change what others see: use queue names of your own."""

@@ -115,6 +115,16 @@ def test_a_place_without_a_journal_is_said_to_be_one(penstock: Run, tmp_path: Pa
     )
 
 
+def test_a_damaged_list_of_readers_is_said_to_be_one(penstock: Run, tmp_path: Path) -> None:
+    place = tmp_path / "data" / "journal" / "_readers.json"
+    place.parent.mkdir(parents=True)
+    place.write_bytes(b"{")
+    done = penstock("journal", "readers")
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert "_readers.json is damaged" in done.stderr
+
+
 def test_a_node_that_is_not_there_is_named(penstock: Run, journalling: Server) -> None:
     done = journal(penstock, journalling, "directory", "tail", "--node", "nobody")
     assert done.returncode == 1

@@ -43,6 +43,19 @@ def test_a_violation_is_printed_with_what_repeats_it(folder: Path) -> None:
     assert done.stdout.splitlines()[-1].split()[-1] == "1"
 
 
+def test_no_test_of_the_size_for_a_night_is_cut_off() -> None:
+    test = "tests/faults/test_kill.py::test_a_receipt_handle_is_as_good_after_a_kill"
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-o", "timeout=0.1", test],
+        cwd=ROOT,
+        env=os.environ | {"PENSTOCK_FAULTS": "thorough"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+
+
 def test_every_part_has_its_files() -> None:
     missing = [file for _, files in PARTS.values() for file in files.split() if not (ROOT / file).exists()]
     assert missing == []

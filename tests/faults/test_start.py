@@ -62,6 +62,15 @@ def test_garbage_instead_of_a_database_is_told_in_one_line(folder: Path, damage:
     assert (server.data / "penstock.db").read_bytes() == before, "what may still be mended was written to"
 
 
+def test_a_damaged_list_of_the_journal_s_readers_is_told_in_one_line(folder: Path) -> None:
+    """Whoever took it for an empty one would delete what readers have not read."""
+    server = Server(folder, {"PENSTOCK_AUTH": "off"})
+    place = server.data / "journal" / "_readers.json"
+    place.parent.mkdir(parents=True)
+    place.write_bytes(b'[["spark",17')
+    assert f"{place} is damaged" in complaint(server)
+
+
 def test_a_second_server_on_the_same_data_is_told_in_one_line(folder: Path) -> None:
     first = Server(folder, {"PENSTOCK_AUTH": "off"})
     first.start()

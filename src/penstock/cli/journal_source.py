@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from penstock.cli.parser import CommandError
 from penstock.config import Settings
 from penstock.core.journal import Chunk
+from penstock.core.store import StoreError
 
 AT_ONCE = 1_048_576
 PAUSE_SECONDS = 0.2
@@ -68,7 +69,10 @@ class Files:
         ]
 
     def readers(self) -> list[dict[str, Any]]:
-        known = self._readers.all().values()
+        try:
+            known = self._readers.all().values()
+        except StoreError as error:
+            raise CommandError(str(error)) from None
         if not known:
             return []
         node, last = self.newest(None)

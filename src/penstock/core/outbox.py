@@ -22,6 +22,9 @@ Delivered = tuple[Message, int, int]
 Deleted = tuple[str, int, int]
 """The id of a message, how often it was received, and when for the last time."""
 
+MOST_WAITING = 20_000
+"""Several times what one commit has; they wait in memory."""
+
 _encode_lines = msgspec.json.Encoder().encode_lines
 
 
@@ -69,8 +72,9 @@ class Outbox:
         return self.level if own is None else own
 
     def note(self, event: Event) -> None:
-        """An event that is no change. Its node and seq are filled in."""
-        if self.on:
+        """An event that is no change. Its node and seq are filled in. While nothing can be committed, not all are kept:
+        nobody waits for them."""
+        if self.on and len(self._events) < MOST_WAITING:
             self.seq += 1
             event.node, event.seq = self._node, self.seq
             self._events.append(event)

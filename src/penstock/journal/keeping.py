@@ -6,6 +6,8 @@ never means two things; every queue's number of messages is then said anew, in a
 """
 
 import asyncio
+import contextlib
+import errno
 import os
 import secrets
 import sys
@@ -18,6 +20,7 @@ import msgspec
 import structlog
 
 from penstock.core.clock import Clock
+from penstock.core.errors import Unavailable
 from penstock.core.journal import BASELINE, LEVELS, Chunk, Event, ReaderState, Segment
 from penstock.core.store import Store
 from penstock.journal.reader import Reader
@@ -86,6 +89,7 @@ class JournalOfServer:
     async def start(self) -> None:
         """Once the store is open, and before anything is changed in it."""
         self.files.disk.prepare(self.files.directory)
+        self._readers.all()
         self._say_the_format()
         kept = (await self._store.keep(NODE, b"")).decode()
         if kept and (kept.startswith(ENDED) or self._is_ahead(kept)):
@@ -121,6 +125,10 @@ class JournalOfServer:
         """Write out the last events of a node that nobody goes on with, and publish what it left open."""
         writer = self._writer(kept.removeprefix(ENDED))
         await writer.start(self._store, FOREVER)
+        if writer.behind:
+            raise OSError(
+                errno.ENOSPC, "there is no room for the last events of the journal", str(self.files.directory)
+            )
         writer.roll()
         await writer.publish()
 
@@ -165,10 +173,11 @@ class JournalOfServer:
         return self.writer.idle and not self._noted
 
     async def settle(self, now: int) -> None:
-        """Commit what was noted."""
+        """Commit what was noted, if the store can: on a full disk there is more to do here that helps."""
         if self._noted:
             self._noted = False
-            await self._store.gauge([], now)
+            with contextlib.suppress(Unavailable):
+                await self._store.gauge([], now)
 
     async def segments(self) -> Sequence[Segment]:
         return await asyncio.to_thread(lambda: [s for node in self.files.nodes() for s in self.files.all(node)])

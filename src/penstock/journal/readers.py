@@ -10,6 +10,7 @@ import msgspec
 
 from penstock.core.errors import invalid_value
 from penstock.core.journal import ReaderState, UnknownReader
+from penstock.core.store import StoreError
 from penstock.journal.disk import Disk
 
 FILE = "_readers.json"
@@ -25,6 +26,10 @@ class Readers:
             states = msgspec.json.decode(self._path.read_bytes(), type=list[ReaderState])
         except FileNotFoundError:
             return {}
+        except ValueError as error:
+            raise StoreError(
+                f"{self._path} is damaged ({error}): mend it, or remove it and let readers register again."
+            ) from error
         return {state.name: state for state in states}
 
     def register(self, name: str, now: int) -> ReaderState:

@@ -22,15 +22,15 @@ class JournalKeeper:
         writer = self._journal.writer
         try:
             await self._journal.settle(now)
+            if self._retain_at <= now:  # first, because it makes room for the rest
+                self._retain_at = now + MINUTE_MS
+                await self._journal.enforce_retention()
             await writer.catch_up(self._store)
             opened = writer.open
             if opened and opened.since + self._journal.keeping.segment_seconds * 1000 <= now:
                 writer.roll()
             await writer.sync(self._store)
             await writer.publish()
-            if self._retain_at <= now:
-                self._retain_at = now + MINUTE_MS
-                await self._journal.enforce_retention()
         except OSError as error:
             if error.errno not in FULL_DISK:
                 self._journal.on_fatal(error)
