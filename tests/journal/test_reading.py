@@ -3,12 +3,13 @@
 import json
 import os
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from penstock.core.errors import ServiceError
-from penstock.core.journal import UnknownReader
+from penstock.core.journal import Segment, UnknownReader
 from penstock.core.queue import QueueKey
 from penstock.journal.reader import CURSORS, Reader
 from penstock.journal.readers import Readers
@@ -140,6 +141,44 @@ async def test_one_queue_alone_can_be_read_with_what_comes_to_it_from_others(tmp
         assert chunk.lines.splitlines(keepends=True) == desk.lines[2:]
         assert chunk.next == 5
     assert reader.read(node, 1, 10**6, OTHER.arn.replace("us-east-1", "eu-west-1")).lines == b""
+
+
+class Counting(Segments):
+    listings = 0
+
+    def all(self, node: str) -> list[Segment]:
+        self.listings += 1
+        return super().all(node)
+
+
+async def test_files_are_not_listed_again_for_every_segment_that_is_read(tmp_path: Path) -> None:
+    """Where little happens a week is ten thousand small ones."""
+    desk = await desk_with_segments(tmp_path, 30)
+    files = Counting(tmp_path)
+    with closing(Reader(files)) as reader:
+        assert reader.read(desk.journal.node, 1, 10**6).lines.splitlines(keepends=True) == desk.lines
+    assert files.listings <= 2
+
+
+async def test_files_are_listed_again_when_a_name_has_come_or_gone(tmp_path: Path) -> None:
+    desk = await desk_with_segments(tmp_path)
+    node, files = desk.journal.node, Counting(tmp_path)
+
+    def listings() -> int:
+        for folder in tmp_path.glob("node=*/date=*"):
+            os.utime(folder, ns=(0, folder.stat().st_mtime_ns - 10**10))  # as if nothing had happened for a while
+        files.listings = 0
+        assert files.known(node) == files.known(node)
+        return files.listings
+
+    assert listings() == 1
+    files.remove(files.all(node)[0])
+    assert listings() == 1
+    assert files.known(node) == Segments(tmp_path).all(node)
+    files.listings = 0
+    await desk.tick(61)
+    assert files.known(node) == Segments(tmp_path).all(node)
+    assert files.listings
 
 
 async def test_no_more_files_are_held_open_than_readers_need(tmp_path: Path, reading: Open) -> None:

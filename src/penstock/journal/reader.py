@@ -6,7 +6,8 @@ end unpacks it once. It refuses to know the server: the command line reads a dat
 
 import gzip
 import zlib
-from itertools import zip_longest
+from bisect import bisect_right
+from operator import attrgetter
 from threading import Lock
 from typing import IO
 
@@ -16,6 +17,8 @@ from penstock.core.journal import Chunk, Segment
 from penstock.journal.segments import Segments, place_of
 
 log = structlog.get_logger("penstock")
+
+_first = attrgetter("first")
 
 CURSORS = 8
 SEARCHED = 16
@@ -75,10 +78,13 @@ class Reader:
         self._segments = segments
         self._kept: dict[tuple[str, int], Cursor] = {}
         self._lock = Lock()
+        self._listed: list[Segment] = []
+        """Of the node that is read now. Another list is made where this one ends, and not for every segment."""
 
     def read(self, node: str, seq: int, most: int, queue: str | None = None) -> Chunk:
         """At least one line if there is one, and then as many as fit."""
         with self._lock:
+            self._listed = self._segments.known(node)
             cursor = self._kept.pop((node, seq), None) or self._found(node, seq)
             if cursor is None:
                 return Chunk(b"", seq, seq, False)
@@ -108,18 +114,22 @@ class Reader:
 
     def _found(self, node: str, seq: int) -> Cursor | None:
         """At this number, or at the first one there is after it."""
-        segments = self._segments.all(node)
-        for segment, after in zip_longest(segments, segments[1:]):
-            if segment.last >= seq and not (after and after.first <= seq):
-                try:
-                    return Cursor(segment).skip_to(seq)
-                except FileNotFoundError:  # published or deleted since it was listed
-                    return self._found(node, seq)
-        return None
+        while True:
+            place = bisect_right(self._listed, seq, key=_first)
+            before = self._listed[place - 1 : place]
+            segment = next((s for s in [*before, *self._listed[place : place + 1]] if s.last >= seq), None)
+            if segment is None:
+                return None
+            try:
+                return Cursor(segment).skip_to(seq)
+            except FileNotFoundError:  # published or deleted since it was listed
+                self._listed = self._segments.all(node)
 
     def _following(self, node: str, cursor: Cursor) -> Cursor | None:
         """Where to go on at the end of a file; None if this is the end of everything."""
-        after = next((segment for segment in self._segments.all(node) if segment.first > cursor.first), None)
+        if (after := self._after(cursor)) is None:
+            self._listed = self._segments.known(node)
+            after = self._after(cursor)
         if after is None:
             return None
         if line := cursor.line():  # written between the last look and the list, and nothing more will be
@@ -127,6 +137,10 @@ class Reader:
             return cursor
         cursor.close()
         return self._found(node, max(cursor.seq, after.first))
+
+    def _after(self, cursor: Cursor) -> Segment | None:
+        place = bisect_right(self._listed, cursor.first, key=_first)
+        return self._listed[place] if place < len(self._listed) else None
 
     def _keep(self, node: str, cursor: Cursor) -> None:
         place = node, cursor.seq

@@ -8,7 +8,9 @@ Numbers have twenty digits, so names sort as numbers do. Spark and its kin pass 
 """
 
 import contextlib
+import os
 import re
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +25,10 @@ CLOSED = re.compile(r"(\d{20})-(\d{20})\.jsonl\.gz")
 OPEN = re.compile(r"_open-(\d{20})\.jsonl")
 FOREVER = 10**20 - 1
 """The last number of a segment that is still open."""
+
+
+SETTLED_NS = 2_000_000_000
+"""A folder that was changed later may be changed again without another time to show for it."""
 
 
 class Place(msgspec.Struct):
@@ -52,6 +58,7 @@ def date_of(now: int) -> str:
 class Segments:
     def __init__(self, directory: Path, disk: Disk | None = None) -> None:
         self.directory, self.disk = directory, disk or Disk()
+        self._known: dict[str, tuple[dict[Path, int], list[Segment]]] = {}
 
     def nodes(self) -> list[str]:
         return sorted(folder.name.removeprefix("node=") for folder in self.directory.glob("node=*"))
@@ -73,17 +80,35 @@ class Segments:
         opened = [s.path for s in self._files(node) if s.open and s.first in published]
         return opened + sorted((self.directory / f"node={node}").glob("date=*/_*.partial"))
 
+    def known(self, node: str) -> list[Segment]:
+        """`all`, from memory while no name has come or gone: in a week there are ten thousand. Sizes may be old."""
+        with contextlib.suppress(FileNotFoundError):  # retention removes folders too
+            changed = {folder: folder.stat().st_mtime_ns for folder in self._folders(node)}
+            before, found = self._known.get(node, ({}, []))
+            if changed and changed == before:
+                return found
+            settled = time.time_ns() - max(changed.values(), default=0) > SETTLED_NS
+            found = self.all(node)
+            self._known[node] = (changed if settled else {}), found
+            return found
+        return self.all(node)
+
+    def _folders(self, node: str) -> list[Path]:
+        return list((self.directory / f"node={node}").glob("date=*"))
+
     def _files(self, node: str) -> Iterator[Segment]:
-        for path in (self.directory / f"node={node}").glob("date=*/*.jsonl*"):
-            try:
-                size, modified = (stat := path.stat()).st_size, int(stat.st_mtime * 1000)
-            except FileNotFoundError:
-                continue
-            date = path.parent.name.removeprefix("date=")
-            if found := CLOSED.fullmatch(path.name):
-                yield Segment(node, int(found[1]), int(found[2]), date, size, modified, path)
-            elif found := OPEN.fullmatch(path.name):
-                yield Segment(node, int(found[1]), FOREVER, date, size, modified, path, open=True)
+        for folder in self._folders(node):
+            date = folder.name.removeprefix("date=")
+            for name in _names(folder):
+                if found := CLOSED.fullmatch(name) or OPEN.fullmatch(name):
+                    path = folder / name
+                    try:
+                        stat = path.stat()
+                    except FileNotFoundError:
+                        continue
+                    last = int(found[2]) if found.re is CLOSED else FOREVER
+                    modified = int(stat.st_mtime * 1000)
+                    yield Segment(node, int(found[1]), last, date, stat.st_size, modified, path, last == FOREVER)
 
     def open_path(self, node: str, first: int, now: int) -> Path:
         return self.directory / f"node={node}" / f"date={date_of(now)}" / f"_open-{first:020}.jsonl"
@@ -106,6 +131,13 @@ class Segments:
         with contextlib.suppress(OSError):  # there are others in it
             segment.path.parent.rmdir()
             segment.path.parent.parent.rmdir()
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def sound_part(path: Path, node: str, first: int, limit: int) -> tuple[int, int]:
