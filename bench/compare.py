@@ -13,6 +13,7 @@ stands in the tables with its reason. Peers are kept in $PENSTOCK_BENCH_CACHE, o
 import argparse
 import os
 import shlex
+import signal
 import sys
 import tempfile
 import time
@@ -198,4 +199,5 @@ def _show(results: Results) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda number, where: sys.exit(128 + number))  # or the servers would go on
     sys.exit(main())

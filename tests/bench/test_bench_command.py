@@ -2,11 +2,14 @@
 
 import json
 import re
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
+import psutil
 import pytest
 from lying_server import Loses, serving
 
@@ -106,6 +109,29 @@ def test_a_fault_makes_the_exit_status_one(tmp_path: Path) -> None:
         done = bench(tmp_path, "cycle", "--seconds", "0.2", "--warmup", "0", "--connections", "1", "--endpoint", url)
     assert done.returncode == 1
     assert re.search(r"^cycle .* 1 lost$", done.stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("told", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_bench_that_is_told_to_end_leaves_nothing_behind(
+    told: signal.Signals, status: int, server: Server, tmp_path: Path
+) -> None:
+    words = [sys.executable, "-m", "penstock", "bench", "cycle", "--seconds", "60", "--warmup", "0"]
+    running = subprocess.Popen(words, env=clean_environment() | {"TMPDIR": str(tmp_path)}, start_new_session=True)
+    visiting = subprocess.Popen([*words, "--endpoint", server.url], env=server.environment, start_new_session=True)
+    sqs = server.client()
+    deadline = time.monotonic() + 30
+    while not (
+        list(tmp_path.glob("*/cycle/data/credentials")) and sqs.list_queues(QueueNamePrefix="bench-").get("QueueUrls")
+    ):
+        assert time.monotonic() < deadline, "it does not begin"
+        time.sleep(0.05)
+    own = psutil.Process(running.pid).children()
+    for process in (running, visiting):
+        process.send_signal(told)
+        assert process.wait(30) == status
+    assert [child for child in own if child.is_running()] == []
+    assert list(tmp_path.iterdir()) == []
+    assert "QueueUrls" not in sqs.list_queues(QueueNamePrefix="bench-")
 
 
 def test_help_names_every_mode(tmp_path: Path) -> None:

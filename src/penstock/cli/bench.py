@@ -2,12 +2,14 @@
 
 import argparse
 import shlex
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from penstock import __version__
@@ -96,6 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
     from penstock.bench.results import Results, machine
     from penstock.bench.target import BenchError
 
+    signal.signal(signal.SIGTERM, _leave)
     if SCALE in arguments.modes:
         return _scale(arguments)
     names = _modes(arguments)
@@ -113,6 +116,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.plots:
         print("Drew", ", ".join(str(path) for path in draw(results, arguments.plots)))
     return 1 if any(point.violations for point in server.points) else 0
+
+
+def _leave(number: int, where: FrameType | None) -> None:
+    """As with Ctrl-C: no server of its own, and no queue on another's, is left behind."""
+    sys.exit(128 + number)
 
 
 def _scale(arguments: argparse.Namespace) -> int:
