@@ -327,6 +327,31 @@ async def test_the_time_of_an_event_that_cannot_be_read_is_that_of_the_next_that
     await desk.journal.stop()
 
 
+@pytest.mark.parametrize("queue", [None, "orders"])
+async def test_what_a_flipped_bit_altered_is_never_read(queue: str | None, tmp_path: Path) -> None:
+    desk = await desk_with_segments(tmp_path)
+    files, node = desk.journal.files, desk.journal.node
+    second = files.closed(node)[1]
+    image = second.path.read_bytes()
+    unharmed = [line for number, line in enumerate(desk.lines, 1) if not second.first <= number <= second.last]
+    for place in range(10, len(image), 7):  # behind the head, whose time and system are not data
+        second.path.write_bytes(image[:place] + bytes([image[place] ^ 16]) + image[place + 1 :])
+        found, seq, more = list[bytes](), 1, True
+        with closing(Reader(files)) as reader:
+            while more:
+                chunk = reader.read(node, seq, 10**6, queue)
+                found += chunk.lines.splitlines(keepends=True)
+                seq, more = chunk.next, chunk.more
+        assert found == unharmed, place
+
+
+async def test_a_line_that_cannot_be_read_is_not_of_the_queue_asked_for(tmp_path: Path, reading: Open) -> None:
+    desk = await desk_with_segments(tmp_path, 0)
+    [file] = desk.find("_open*")
+    file.write_bytes(file.read_bytes().replace(b'"region"', b'"reg\xff\n"', 1))
+    assert reading(desk).read(desk.journal.node, 1, 10**6, "orders").lines.count(b"SENT") == 2
+
+
 @pytest.mark.parametrize("left", [0, 0.3, 0.9])
 async def test_a_damaged_segment_is_a_gap_and_not_the_end(left: float, tmp_path: Path, reading: Open) -> None:
     desk = await desk_with_segments(tmp_path)

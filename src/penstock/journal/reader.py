@@ -11,6 +11,7 @@ from operator import attrgetter
 from threading import Lock
 from typing import IO
 
+import msgspec
 import structlog
 
 from penstock.core.journal import Chunk, Segment
@@ -36,10 +37,14 @@ class Cursor:
         self._damaged = False
         """From this line on nothing can be read. It ends like any other, and whoever reads on misses the numbers."""
         self.first = self.seq = segment.first
+        if not segment.open and not _is_whole(raw):  # its checksum is at its end: nothing before it can be trusted
+            self._say_damaged()
 
     def line(self) -> bytes:
         """The next line, or nothing: the end, or the end of what has been written yet."""
         line, self._pushed = self._pushed, b""
+        if self._damaged:
+            return b""
         if not line:
             place = self._file.tell() if self._growing else 0
             try:
@@ -106,7 +111,7 @@ class Reader:
                     cursor.push_back(line)
                     break
                 searched += len(line)
-                if queue is None or place_of(line).concerns(queue):
+                if queue is None or _concerns(line, queue):
                     lines.append(line)
                     size += len(line)
             self._keep(node, cursor)
@@ -151,3 +156,24 @@ class Reader:
     def close(self) -> None:
         while self._kept:
             self._kept.popitem()[1].close()
+
+
+def _is_whole(raw: IO[bytes]) -> bool:
+    """Whether a published file is what was published, by its checksum."""
+    try:
+        with gzip.GzipFile("", "rb", fileobj=raw) as packed:
+            while packed.read(1 << 20):
+                pass
+    except (EOFError, OSError, zlib.error):
+        return False
+    finally:
+        raw.seek(0)
+    return True
+
+
+def _concerns(line: bytes, queue: str) -> bool:
+    """A line that cannot be read, in a file that is still open, is about nobody."""
+    try:
+        return place_of(line).concerns(queue)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
