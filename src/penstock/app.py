@@ -186,6 +186,7 @@ class Server:
         if settings.journal == "off" or not self.store.capabilities.journal:
             await without_journal(journal, self.store)
             return
+        self._journal_claim = journal.files.disk.claim(keeping.directory)
         self.journal = journal
         await self.journal.start()
         self.keeper = Loop(JournalKeeper(self.journal, self.store), self.clock)
@@ -230,6 +231,7 @@ class Server:
         if self.journal:
             await self.keeper.stop()
             await self.journal.stop()
+            self._journal_claim.close()
         if self.audit:
             await self.auditor.stop()
             await self.audit.stop()

@@ -82,6 +82,19 @@ def test_a_second_server_on_the_same_data_is_told_in_one_line(folder: Path) -> N
         first.stop()
 
 
+def test_a_second_server_on_the_same_journal_is_told_in_one_line(folder: Path) -> None:
+    """Its store may be a copy of the first one's: then both would write the same segment."""
+    first = Server(folder, {"PENSTOCK_AUTH": "off"})
+    first.start()
+    (folder / "second").mkdir()
+    journal = first.data / "journal"
+    try:
+        second = Server(folder / "second", {"PENSTOCK_AUTH": "off", "PENSTOCK_JOURNAL_DIRECTORY": str(journal)})
+        assert f"{journal} is in use" in complaint(second)
+    finally:
+        first.stop()
+
+
 def test_a_place_where_sqlite_cannot_be_durable_is_refused_in_one_line(folder: Path) -> None:
     """I20. There is no setting that would turn it off."""
     machine = Machine(folder)

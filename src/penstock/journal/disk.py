@@ -4,11 +4,16 @@ It refuses to know what is in the files.
 """
 
 import errno
+import fcntl
 import gzip
 import os
 import shutil
 from pathlib import Path
+from typing import IO
 
+from penstock.core.store import StoreError
+
+LOCK = "_lock"
 COMPRESSION = 3
 """Of gzip: lines of JSON shrink to a tenth at any level, and the higher ones cost three times as much."""
 
@@ -19,6 +24,22 @@ class Disk:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not os.access(directory, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, "the journal cannot be written here", str(directory))
+
+    def claim(self, directory: Path) -> IO[bytes]:
+        """The right to be the only server that writes here, for as long as the file returned is open. A file system
+        that knows no locks gives it to everyone."""
+        self.prepare(directory)
+        lock = (directory / LOCK).open("ab")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+            raise StoreError(
+                f"{directory} is in use by another Penstock; stop it, or give this one another journal_directory."
+            ) from None
+        except OSError:
+            pass
+        return lock
 
     def create(self, path: Path) -> int:
         """A new or existing file to append to, readable by its owner alone."""
