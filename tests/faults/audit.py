@@ -10,6 +10,9 @@ from itertools import islice
 from pathlib import Path
 
 import apsw
+import msgspec
+
+from penstock.stores.sqlite.tally import COUNTERS
 
 CHECKS = {
     "a queue's counters are not what its shelf holds": """
@@ -29,6 +32,10 @@ CHECKS = {
         SELECT shelf, count(*) FROM message WHERE shelf NOT IN (SELECT shelf FROM queue UNION SELECT shelf FROM litter)
         GROUP BY shelf""",
     "a shelf is both in use and litter": "SELECT shelf FROM queue JOIN litter USING (shelf)",
+    "a message that is ready stands in no line": """
+        SELECT number FROM message JOIN queue USING (shelf)
+        WHERE state = 0 AND place IS NULL
+            AND (grp != 0 OR coalesce((message.enqueued, message.number) < (fresh_enqueued, fresh_number), true))""",
     "a state and a due time disagree": """
         SELECT number FROM message JOIN queue USING (shelf)
         WHERE state IN (0, 1, 2) AND (state = 0) != (due IS NULL)""",
@@ -58,11 +65,24 @@ def faults_of(database: Path, scratch: Path) -> list[str]:
     """Complaints about a database that nobody has open."""
     copy = copied(database, scratch)
     with closing(apsw.Connection(str(copy))) as connection:
+        settle(connection)
         found = [f"integrity: {row[0]}" for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
         for complaint, query in CHECKS.items():
             found += [f"{complaint}: {row}" for row in islice(connection.execute(query), 5)]
     shutil.rmtree(copy.parent)
     return found
+
+
+def settle(connection: apsw.Connection) -> None:
+    """Counters that are in the tally go to their queues."""
+    for queue, counters in tallied(connection).items():
+        connection.execute(f"UPDATE queue SET ({', '.join(COUNTERS)})=(?,?,?,?,?,?,?) WHERE id=?", (*counters, queue))
+
+
+def tallied(connection: apsw.Connection) -> dict[int, tuple[int | None, ...]]:
+    """The counters of queues that are not in the queues' own rows yet, as `COUNTERS` names them."""
+    rows = connection.execute("SELECT counters FROM tally ORDER BY number").fetchall()
+    return {queue: tuple(counters) for (packed,) in rows for queue, *counters in msgspec.msgpack.decode(packed)}
 
 
 def copied(database: Path, scratch: Path) -> Path:

@@ -13,10 +13,14 @@ from penstock.core.message import Message
 from penstock.core.store import Outcome
 from penstock.stores.sqlite.claims import Claim
 
+from .audit import tallied
+
 TABLES = (
     "queue", "message", "bulk", "outbox", "message_group", "deduplication", "attempt", "litter", "tombstone",
     "move_task", "data_key",
 )  # fmt: skip
+COUNTED = 10
+"""Columns of a queue before its counters."""
 
 State = dict[str, list[tuple[Any, ...]]]
 Call = Callable[[], Awaitable[object]]
@@ -26,7 +30,10 @@ Call = Callable[[], Awaitable[object]]
 def tables(path: Path) -> State:
     """Everything that is kept, in committed form."""
     with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, vfs="unix")) as connection:
-        return {table: sorted(connection.execute(f"SELECT * FROM {table}"), key=repr) for table in TABLES}
+        state = {table: sorted(connection.execute(f"SELECT * FROM {table}"), key=repr) for table in TABLES}
+        latest = tallied(connection)
+    state["queue"] = [row[:COUNTED] + latest.get(row[0], row[COUNTED:]) for row in state["queue"]]
+    return state
 
 
 class Chooser:

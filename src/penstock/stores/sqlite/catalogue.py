@@ -1,27 +1,33 @@
 """What the store knows of each queue in memory: its settings, its shelf, and its counters.
 
 Counters change with every message and are written once per commit, for the queues that the commit touched, in
-the same transaction as the messages they count. After a rollback they are read again.
+the same transaction as the messages they count (`tally`). After a rollback they are read again.
 """
 
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from penstock.core.errors import QueueGone
 from penstock.core.fairness import RecentWork
 from penstock.core.queue import Queue, QueueKey
 from penstock.stores.sqlite.database import Database
+from penstock.stores.sqlite.tally import COUNTERS, Counters, Tally
 
 READY, IN_FLIGHT, DELAYED, DAMAGED = 0, 1, 2, 3
 UNKNOWN_AGE = 0
+NO_FRESH = None, None
+_COUNTERS = ", ".join(COUNTERS)
 
 
 @dataclass(slots=True)
 class Entry:
-    """A queue's live record. `oldest` is no later than the enqueue time of its oldest message. What every request asks
-    of the queue's settings is worked out when they are set."""
+    """A queue's live record. `oldest` is no later than the enqueue time of its oldest message. `fresh` is no later than
+    the enqueue time and number of the first message that stands in line by its age; None if none does. `placed` is
+    whether there may be messages with a place in line and without a group. What every request asks of the queue's
+    settings is worked out when they are set."""
 
     queue: Queue
     shelf: int
@@ -29,6 +35,8 @@ class Entry:
     bytes: int
     purged: int | None
     groups: int
+    fresh: tuple[int, int] | None = None
+    placed: bool = True
     oldest: float = UNKNOWN_AGE
     check_at: int = 0
     work: RecentWork = field(default_factory=RecentWork)
@@ -38,6 +46,16 @@ class Entry:
 
     def __post_init__(self) -> None:
         self.describe(self.queue)
+
+    @property
+    def counters(self) -> Counters:
+        """As `COUNTERS` names them."""
+        return *self.counts[:DAMAGED], self.bytes, self.groups, *(self.fresh or NO_FRESH)
+
+    @counters.setter
+    def counters(self, counters: Any) -> None:
+        *counts, self.bytes, self.groups, enqueued, number = counters
+        self.counts, self.fresh = [*counts, 0], None if enqueued is None else (enqueued, number)
 
     def describe(self, queue: Queue) -> None:
         self.queue, self.id, self.fifo = queue, queue.id, queue.fifo
@@ -50,7 +68,7 @@ class Entry:
 
 class Catalogue:
     def __init__(self, db: Database) -> None:
-        self._db = db
+        self._db, self._tally = db, Tally(db)
         self._clear()
 
     def _clear(self) -> None:
@@ -64,27 +82,28 @@ class Catalogue:
 
     def load(self) -> None:
         self._clear()
+        tallied = self._tally.load()
         for row in self._db.execute(
             "SELECT id, region, account, name, attributes, tags, created, modified, purged, shelf,"
-            " ready, in_flight, delayed, bytes, groups FROM queue"
+            f" {_COUNTERS} FROM queue"
         ):
             queue_id, region, account, name, attributes, tags, created, modified, purged, shelf, *counters = row
             key = QueueKey(region, account, name)
             queue = Queue(queue_id, key, json.loads(attributes), json.loads(tags), created, modified)
-            *counts, size, groups = counters
-            self._enter(Entry(queue, shelf, [*counts, 0], size, purged, groups))
+            entry = Entry(queue, shelf, [0] * 4, 0, purged, 0)
+            entry.counters = tallied.get(queue_id, counters)
+            self._enter(entry)
 
     def load_again(self) -> None:
         """After a rollback: the counters of the queues that were touched, or everything if queues came or went."""
         if self._restructured:
             return self.load()
+        tallied = self._tally.load()
         for queue_id in self._dirty:
-            row = self._db.execute(
-                "SELECT ready, in_flight, delayed, bytes, groups FROM queue WHERE id=?", (queue_id,)
-            ).get
+            row = self._db.execute(f"SELECT {_COUNTERS} FROM queue WHERE id=?", (queue_id,)).get
             entry = self.by_id[queue_id]
-            *counts, entry.bytes, entry.groups = row
-            entry.counts, entry.oldest = [*counts, 0], UNKNOWN_AGE
+            entry.counters = tallied.get(queue_id, row)
+            entry.oldest, entry.placed = UNKNOWN_AGE, True
         return self._dirty.clear()
 
     def live(self, queue_id: int) -> Entry:
@@ -97,12 +116,9 @@ class Catalogue:
         self._dirty.add(entry.id)
 
     def flush(self) -> None:
-        for queue_id in self._dirty:
-            if entry := self.by_id.get(queue_id):
-                self._db.execute(
-                    "UPDATE queue SET ready=?, in_flight=?, delayed=?, bytes=?, groups=? WHERE id=?",
-                    (*entry.counts[:DAMAGED], entry.bytes, entry.groups, queue_id),
-                )
+        touched = [(entry.id, *entry.counters) for id in self._dirty if (entry := self.by_id.get(id))]
+        if touched:
+            self._tally.write(touched)
 
     def committed(self) -> None:
         self._dirty.clear()
@@ -153,6 +169,7 @@ class Catalogue:
         del self.by_shelf[entry.shelf]
         entry.shelf, entry.purged = self._new_shelf(), now
         entry.counts, entry.bytes, entry.groups, entry.oldest = [0] * 4, 0, 0, float("inf")
+        entry.fresh = None
         self.by_shelf[entry.shelf] = entry
         self._db.execute("UPDATE queue SET shelf=?, purged=? WHERE id=?", (entry.shelf, now, queue_id))
         self.touch(entry)

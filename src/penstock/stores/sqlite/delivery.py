@@ -53,6 +53,8 @@ class Delivery:
         while look_again and passed_over < PASSED_OVER_AT_ONCE:
             chosen, passed = self._choose(entry, min(ask.limit, room), now)
             messages, delivered = self._deliver(entry, chosen, ask, now, by)
+            if not passed:
+                self._lines.taken(entry, chosen)
             passed_over += passed + len(chosen)
             look_again = not messages and bool(passed or chosen)
         if look_again:

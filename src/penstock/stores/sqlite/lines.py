@@ -1,13 +1,15 @@
 """The order in which a queue's ready messages are handed out. Reads only; the caller decides what becomes of them.
 
-A standard queue without groups is one line, by the time since which a message is visible. With groups, the quiet ones
-and the messages without a group are merged by that time, and the noisy ones follow, fewest in flight first. A FIFO
-queue gives, group by group, the messages from a group's head up to the first that is hidden.
+A standard queue without groups is one line, by the time since which a message is visible. Those that were never handed
+out are visible since they came: they are fresh, have no place of their own, and stand in line by their age, so that
+sending and receiving them leaves the index of places alone. With groups, the quiet ones and the messages without a
+group are merged by that time, and the noisy ones follow, fewest in flight first. A FIFO queue gives, group by group,
+the messages from a group's head up to the first that is hidden.
 """
 
 import heapq
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, starmap
 
 from penstock.stores.sqlite.cards import COLUMNS, Card
@@ -15,13 +17,15 @@ from penstock.stores.sqlite.catalogue import READY, Entry
 from penstock.stores.sqlite.database import Database
 
 _LINE = f"SELECT {COLUMNS} FROM message WHERE shelf=? AND grp=? AND place IS NOT NULL ORDER BY place, number"
+_FRESH = f"""SELECT {COLUMNS} FROM message WHERE shelf=? AND (enqueued, number)>=(?, ?) AND state=0 AND place IS NULL
+    ORDER BY enqueued, number"""
 _GROUPS = "FROM message_group WHERE shelf=? AND noisy=? AND available IS NOT NULL"
 _IN_TURN = f"SELECT id, available, head {_GROUPS} ORDER BY available, head"
 _NOISY = f"SELECT id, in_flight {_GROUPS}"
 
 
 def _turn(card: Card) -> tuple[int, int]:
-    return card.place or 0, card.number
+    return card.enqueued if card.place is None else card.place, card.number
 
 
 class Lines:
@@ -34,7 +38,40 @@ class Lines:
             return self._fifo(entry)
         if entry.groups:
             return chain(self._quiet(entry), self._noisy(entry))
-        return self._line(entry, 0)
+        return self._alone(entry)
+
+    def _alone(self, entry: Entry) -> Iterator[Card]:
+        """Messages without a group: those that came back or have been elsewhere, and those that are fresh."""
+        fresh = self._fresh(entry)
+        if not entry.placed:
+            return fresh
+        placed = self._line(entry, 0)
+        first = next(placed, None)
+        if first is None:
+            entry.placed = False
+            return fresh
+        return heapq.merge(chain([first], placed), fresh, key=_turn)
+
+    def _fresh(self, entry: Entry) -> Iterator[Card]:
+        """By age. Where the first of them was found is where the next call begins: it passes over nothing twice."""
+        if entry.fresh is None:
+            return iter(())
+        cards = starmap(Card, self._db.execute(_FRESH, (entry.shelf, *entry.fresh)))
+        first = next(cards, None)
+        if first is None:
+            entry.fresh = None
+            return iter(())
+        if isinstance(first.enqueued, int):  # else it will be found damaged
+            entry.fresh = first.enqueued, first.number
+        return chain([first], cards)
+
+    def taken(self, entry: Entry, cards: Sequence[Card]) -> None:
+        """All that is in line up to the last of these is fresh no more."""
+        for card in reversed(cards):
+            if card.place is None:
+                if isinstance(card.enqueued, int):  # else it was found damaged
+                    entry.fresh = card.enqueued, card.number + 1
+                return
 
     def _line(self, entry: Entry, group: int) -> Iterator[Card]:
         return starmap(Card, self._db.execute(_LINE, (entry.shelf, group)))
@@ -43,9 +80,9 @@ class Lines:
         """Lines merged by turn. A group joins when its first message is next: groups come sorted by that."""
         groups = chain(self._db.execute(_IN_TURN, (entry.shelf, 0)), [(None, math.inf, 0)])
         heap: list[tuple[tuple[int, int], Card, Iterator[Card]]] = []
-        self._join(heap, self._line(entry, 0))
+        self._join(heap, self._alone(entry))
         for group, available, head in groups:
-            while heap and (heap[0][1].place, heap[0][1].number) < (available, head):
+            while heap and heap[0][0] < (available, head):
                 _, card, line = heapq.heappop(heap)
                 yield card
                 self._join(heap, line)

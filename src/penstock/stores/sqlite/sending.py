@@ -80,7 +80,11 @@ class Sending:
             content = key.encrypted(identity, content)
         check = checksum(identity, content)
         carried = content if len(content) <= CARRIED_BYTES else self._cards.carried(number, content)
-        place = sequence or (None if due else now)
+        place = sequence or (now if (group or entry.groups) and not due else None)
+        if place is not None:
+            entry.placed = True
+        elif not due and (entry.fresh is None or (now, number) < entry.fresh):
+            entry.fresh = now, number
         return number, entry.shelf, now, state, place, due, group, message.size, identity, check, carried
 
     def _earlier(self, entry: Entry, message: NewMessage, number: int, now: int) -> Sent | None:

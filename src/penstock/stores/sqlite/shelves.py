@@ -111,6 +111,7 @@ class Shelves:
                 moved.first_received, card.number,
             ),
         )  # fmt: skip
+        target.placed = True
         self.left(entry, [card], now)
         self.came(target, (moved.state, new_group, moved.due), [card.size], moved.enqueued, now)
 
@@ -130,7 +131,7 @@ class Shelves:
 
     def show(self, entry: Entry, card: Card, since: int) -> None:
         """Hidden → ready, visible since the given time."""
-        column = "shown" if entry.fifo else "place"
+        column, entry.placed = "shown" if entry.fifo else "place", True
         self._db.execute(f"UPDATE message SET state=0, due=NULL, {column}=? WHERE number=?", (since, card.number))
         self._turn(entry, card.state, READY)
         if card.group:
@@ -165,6 +166,7 @@ class Shelves:
             (IN_FLIGHT if due else READY, since, due, now, now, *[card.number for card in cards]),
         )
         if due is None:
+            entry.placed = True
             self._catalogue.touch(entry)
             self._notify(entry.id, now, len(cards))
         else:
