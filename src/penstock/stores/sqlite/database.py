@@ -220,10 +220,12 @@ def connect(path: Path, flags: int = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OP
     connection.set_busy_timeout(10_000)
     # Plans must not depend on bound values: otherwise SQLite compiles a statement anew for every execution.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+    # The cache is small on purpose. If a page of a tree was split and the database is smaller than 1 GiB, SQLite looks
+    # at every cached page at the commit (ADR 016). What is not in this cache is in the system's.
     for pragma in (
         "journal_mode=WAL",
         "synchronous=FULL",
-        "cache_size=-262144",
+        "cache_size=-32768",
         "temp_store=MEMORY",
         "mmap_size=0",
         "wal_autocheckpoint=4000",
