@@ -17,8 +17,10 @@ from penstock.stores.sqlite.catalogue import READY, Entry
 from penstock.stores.sqlite.database import Database
 
 _LINE = f"SELECT {COLUMNS} FROM message WHERE shelf=? AND grp=? AND place IS NOT NULL ORDER BY place, number"
-_FRESH = f"""SELECT {COLUMNS} FROM message WHERE shelf=? AND (enqueued, number)>=(?, ?) AND state=0 AND place IS NULL
+_STANDS_FRESH = f"SELECT {COLUMNS} FROM message WHERE shelf=?1 AND state=0 AND place IS NULL AND"
+_FRESH = f"""{_STANDS_FRESH} enqueued=?2 AND number>=?3 UNION ALL {_STANDS_FRESH} enqueued>?2
     ORDER BY enqueued, number"""
+"""In two parts: of a comparison of pairs, SQLite looks up the first half only, and many may have come at one moment."""
 _GROUPS = "FROM message_group WHERE shelf=? AND noisy=? AND available IS NOT NULL"
 _IN_TURN = f"SELECT id, available, head {_GROUPS} ORDER BY available, head"
 _NOISY = f"SELECT id, in_flight {_GROUPS}"
