@@ -110,7 +110,7 @@ async def test_whoever_waits_for_messages_is_told(world: World, operator: Operat
     await make(shop, "empty")
     waiting = await world.park(shop.call("ReceiveMessage", QueueUrl="empty", WaitTimeSeconds=20))
     await operator.do("DeleteAccount", AccountId=SHOP, Force=True)
-    assert (await soon(waiting)).error_code == "AWS.SimpleQueueService.NonExistentQueue"
+    assert (await soon(waiting)).error_code == "InvalidClientTokenId"
 
 
 async def test_more_queues_than_are_deleted_at_once(world: World, operator: Operator) -> None:

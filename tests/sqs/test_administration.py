@@ -243,7 +243,7 @@ async def test_a_move_that_is_not_there_is_told(operator: Operator) -> None:
     assert "QueueArn" in await operator.refused("InvalidParameterValue", "ListAllMoveTasks", QueueArn="orders")
 
 
-VALUES = {"AccountId": ACCOUNT, "QueueArn": arn("mine"), "TaskId": "none", "ReaderName": "r", "Seq": 1}
+VALUES = {"AccountId": ACCOUNT, "QueueArn": arn("mine"), "TaskId": "none", "ReaderName": "r", "Seq": 1, "Windows": []}
 
 
 @pytest.mark.parametrize("action", sorted(OPERATORS))
