@@ -1,13 +1,15 @@
 """Pages of a list that is sorted by texts: how many to give, where to go on, and the token that says so."""
 
 import base64
-import binascii
+from typing import TypeVar
 
 import msgspec
 
 from penstock.core.errors import invalid_parameter, invalid_value
 
 MOST = 1000
+
+P = TypeVar("P", bound=tuple[object, ...])
 
 Place = tuple[str, ...]
 """Of an item in the order of its list."""
@@ -17,13 +19,22 @@ def page(most: int | None, token: str | None) -> tuple[int, Place]:
     """How many items to give, and the place after which to begin."""
     if most is not None and not 1 <= most <= MOST:
         raise invalid_value(most, "MaxResults", f"Must be between 1 and {MOST}, if provided.")
-    if not token:
-        return most or MOST, ()
+    return most or MOST, checked_place(token, Place) if token else ()
+
+
+def token_of(place: tuple[object, ...]) -> str:
+    return base64.urlsafe_b64encode(msgspec.json.encode(place)).decode()
+
+
+def place_of(token: str, kind: type[P]) -> P | None:
+    """The place of that kind in a token; None if there is none."""
     try:
-        return most or MOST, msgspec.json.decode(base64.urlsafe_b64decode(token), type=Place)
-    except (binascii.Error, msgspec.MsgspecError, ValueError):
-        raise invalid_parameter("Value for parameter NextToken is invalid.") from None
+        return msgspec.json.decode(base64.b64decode(token, b"-_", validate=True), type=kind)
+    except (msgspec.MsgspecError, ValueError):
+        return None
 
 
-def token_of(last: Place) -> str:
-    return base64.urlsafe_b64encode(msgspec.json.encode(last)).decode()
+def checked_place(token: str, kind: type[P]) -> P:
+    if (place := place_of(token, kind)) is None:
+        raise invalid_parameter("Value for parameter NextToken is invalid.")
+    return place

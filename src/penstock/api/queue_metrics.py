@@ -5,15 +5,13 @@ name another account, or all. Windows come by account, queue and time, so a page
 """
 
 import asyncio
-import base64
-import binascii
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-
-import msgspec
+from typing import NamedTuple
 
 from penstock.api.call import Call, Operation
+from penstock.api.listing import checked_place, token_of
 from penstock.aws import penstock
 from penstock.core.errors import invalid_parameter, invalid_value
 from penstock.core.metrics import Statistics, windows
@@ -27,8 +25,16 @@ LONGEST_PERIOD = 86_400
 EVERY_ACCOUNT = "*"
 ACCOUNT = re.compile(r"[0-9]{12}|\*")
 
-Place = tuple[str, str, int]
-"""Of a window in the order of the answer: account, queue, start."""
+
+class Place(NamedTuple):
+    """Of a window in the order of the answer."""
+
+    account: str
+    queue: str
+    start: int
+
+
+BEGINNING = Place("", "", -1)
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,8 @@ def _ask(call: Call, request: penstock.GetQueueMetricsRequest) -> Ask:
     if start < 0 or end <= start:
         raise invalid_parameter("StartTime must be before EndTime; both are epoch milliseconds.")
     period_ms = period * 1000
-    return Ask(start - start % period_ms, end, period_ms, _place(request.NextToken), now)
+    after = checked_place(request.NextToken, Place) if request.NextToken else BEGINNING
+    return Ask(start - start % period_ms, end, period_ms, after, now)
 
 
 async def _queues(call: Call, request: penstock.GetQueueMetricsRequest) -> list[QueueKey]:
@@ -113,17 +120,7 @@ def _statistics(each: Statistics) -> penstock.MetricStatistics:
 
 
 def _token(last: penstock.QueueMetricsWindow) -> str:
-    return base64.urlsafe_b64encode(msgspec.json.encode((last.Account, last.QueueName, last.StartTime))).decode()
-
-
-def _place(token: str | None) -> Place:
-    if not token:
-        return "", "", -1
-    try:
-        place: Place = msgspec.json.decode(base64.urlsafe_b64decode(token), type=Place)
-    except (binascii.Error, msgspec.MsgspecError, ValueError):
-        raise invalid_parameter("Value for parameter NextToken is invalid.") from None
-    return place
+    return token_of((last.Account, last.QueueName, last.StartTime))
 
 
 OPERATIONS: dict[str, Operation] = {"GetQueueMetrics": get_queue_metrics}

@@ -31,7 +31,6 @@ SCALARS: dict[str, Any] = {
     "double": float,
     "timestamp": str | float,
 }
-
 """A moment is text by ISO 8601 in the Query protocol, and seconds since the epoch in JSON: both are taken."""
 
 QUERY_NAMES: dict[str, str] = {

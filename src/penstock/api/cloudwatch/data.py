@@ -4,17 +4,14 @@ A page has so many data points, or costs so many windows to read, at most. It go
 query, or at the next. Every page says of each query in it whether that was its end. Mathematics is not done here.
 """
 
-import base64
-import binascii
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import msgspec
-
 from penstock.api.call import Call
 from penstock.api.cloudwatch.answers import Answers
 from penstock.api.cloudwatch.questions import STATISTICS, Question, moment, question, unknown_statistic, value
+from penstock.api.listing import place_of, token_of
 from penstock.aws import cloudwatch
 from penstock.core.errors import ServiceError
 from penstock.core.metrics import Statistics
@@ -53,7 +50,7 @@ async def get_metric_data(call: Call, request: cloudwatch.GetMetricDataInput) ->
         shown.append(_result(query, page, whole=len(page) == len(found)))
         room -= len(page)
         place = Place(place.query + 1) if len(page) == len(found) else Place(place.query, page[-1][0])
-    token = _token(place) if place.query < len(queries) else None
+    token = token_of(place) if place.query < len(queries) else None
     return cloudwatch.GetMetricDataOutput(MetricDataResults=shown, NextToken=token)
 
 
@@ -108,17 +105,10 @@ def _wrong(message: str) -> ServiceError:
     return ServiceError("ValidationError", message)
 
 
-def _token(place: Place) -> str:
-    return base64.urlsafe_b64encode(msgspec.json.encode(place)).decode()
-
-
 def _place(token: str | None, queries: int) -> Place:
     if not token:
         return Place()
-    try:
-        place: Place = msgspec.json.decode(base64.b64decode(token, b"-_", validate=True), type=Place)
-    except (binascii.Error, msgspec.MsgspecError, ValueError):
-        place = Place(-1)
-    if not 0 <= place.query < queries:
+    place = place_of(token, Place)
+    if place is None or not 0 <= place.query < queries:
         raise ServiceError("InvalidNextToken", "The value of NextToken is none that this request was given.")
     return place
