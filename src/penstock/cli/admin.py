@@ -1,12 +1,10 @@
 """`penstock admin ACTION`: what an operator does with the queues and move tasks of any account."""
 
-import argparse
-
 from penstock.cli.account_removal import add_removal, remove
 from penstock.cli.admin_moves import cancel, moves
 from penstock.cli.admin_queues import ORDERS, delete, peek, purge, queues
 from penstock.cli.asking import add_asking
-from penstock.cli.parser import Parser
+from penstock.cli.parser import Parser, count
 from penstock.cli.subcommands import Subcommand, add_subcommands
 
 QUEUE = "111122223333/orders"
@@ -44,13 +42,7 @@ def _add_taken(parser: Parser) -> None:
 
 def _add_peek(parser: Parser) -> None:
     _add_queue(parser)
-    parser.add_argument("-n", dest="number", metavar="N", type=_count, default=10, help="how many (default: 10)")
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError("give a whole number, 1 or more")
-    return int(text)
+    parser.add_argument("-n", dest="number", metavar="N", type=count, default=10, help="how many (default: 10)")
 
 
 def _add_moves(parser: Parser) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from penstock import __version__
 from penstock.cli import bench_scale
-from penstock.cli.parser import CommandError, Parser
+from penstock.cli.parser import CommandError, Parser, count
 from penstock.config import environment
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def build(parser: Parser) -> None:
     parser.add_argument("modes", metavar="MODE", nargs="*", help="what to measure")
     load = parser.add_argument_group("load")
     for flag, metavar, kind, text in (
-        ("--connections", "N", _count, "how many connections, one request on each at a time (default: the mode's)"),
+        ("--connections", "N", count, "how many connections, one request on each at a time (default: the mode's)"),
         (
             "--seconds",
             "S",
@@ -64,9 +64,9 @@ def build(parser: Parser) -> None:
             f"how long to measure each point (default: {SECONDS:.0f}; {QUICK_SECONDS:.0f} with --quick)",
         ),
         ("--warmup", "S", _seconds, "how long to run before measuring (default: 0.5)"),
-        ("--size", "BYTES", _count, "the size of a body (default: 256; of `large` 1 MiB)"),
+        ("--size", "BYTES", count, "the size of a body (default: 256; of `large` 1 MiB)"),
         ("--steps", "N,N,…", _steps, "the depths of backlog and inflight, the numbers of queues and connections"),
-        ("--groups", "N", _count, "the groups of fifo (default: 100)"),
+        ("--groups", "N", count, "the groups of fifo (default: 100)"),
     ):
         load.add_argument(flag, metavar=metavar, type=kind, help=text)
     load.add_argument("--quick", action="store_true", help="short measurements and few steps")
@@ -80,7 +80,7 @@ def build(parser: Parser) -> None:
     where.add_argument(
         "--pid",
         metavar="PID",
-        type=_count,
+        type=count,
         help="the server's process, for its CPU and memory (default: whoever listens there)",
     )
     where.add_argument("--protocol", choices=("json", "query"), default="json", metavar="NAME", help=PROTOCOLS)
@@ -201,12 +201,6 @@ def _target(arguments: argparse.Namespace) -> "Target":
         access_key=access_key or target.access_key,
         secret_key=secret_key or target.secret_key,
     )
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError("give a whole number, 1 or more")
-    return int(text)
 
 
 def _seconds(text: str) -> float:

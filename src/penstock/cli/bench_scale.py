@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from penstock.cli.parser import CommandError, Parser
+from penstock.cli.parser import CommandError, Parser, count
 from penstock.config import environment
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def add_arguments(parser: Parser) -> None:
     ):
         default = getattr(Plan, name)
         flag = f"--{name.replace('_', '-')}"
-        group.add_argument(flag, metavar="N", type=_number, help=f"{text} (default: {default:,})")
+        group.add_argument(flag, metavar="N", type=count, help=f"{text} (default: {default:,})")
     group.add_argument(
         "--scale",
         metavar="SHARE",
@@ -134,12 +134,6 @@ def _keys(path: Path) -> list[tuple[str, str]]:
     if not rows or any(len(row) != 2 for row in rows):
         raise CommandError(f"{path}: give a key's id and its secret in each line")
     return [(access_key, secret_key) for access_key, secret_key in rows]
-
-
-def _number(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError("give a whole number, 1 or more")
-    return int(text)
 
 
 def _share(text: str) -> float:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from penstock.cli.asking import ask
 from penstock.cli.client import add_connection, sqs_client
-from penstock.cli.parser import CommandError, Parser
+from penstock.cli.parser import CommandError, Parser, count
 from penstock.cli.redrive import Picking, Server, Show, move_all
 from penstock.pipeline.plan import Group, Plan, PlanError, parse
 
@@ -41,17 +41,11 @@ def build(parser: Parser) -> None:
     child.add_argument("plan", metavar="PLAN", type=Path, help="the file of the plan")
     child.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
     child.add_argument(
-        "--rate", metavar="N", type=_count, help="messages a second, at most (default: as fast as it goes)"
+        "--rate", metavar="N", type=count, help="messages a second, at most (default: as fast as it goes)"
     )
     child.add_argument("--yes", action="store_true", help="do not ask first")
     add_connection(child)
     child.set_defaults(run=redrive)
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError("give a whole number, 1 or more")
-    return int(text)
 
 
 def redrive(arguments: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 
 from penstock.cli.journal_source import source_of
 from penstock.cli.options import add_settings, loaded
-from penstock.cli.parser import CommandError, Parser
+from penstock.cli.parser import CommandError, Parser, count
 from penstock.cli.peek import harmless
 from penstock.config import Settings, database_path
 
@@ -60,10 +60,8 @@ TAIL_EXAMPLES = [
 
 def _add_tail(parser: Parser) -> None:
     parser.add_argument("--queue", metavar="QUEUE", help="only events of this queue, given by its name or ARN")
-    parser.add_argument("-n", dest="number", metavar="N", type=_count, default=10, help="how many (default: 10)")
-    parser.add_argument(
-        "--from", dest="since", metavar="SEQ", type=_count, help="all from this number on, not the last"
-    )
+    parser.add_argument("-n", dest="number", metavar="N", type=count, default=10, help="how many (default: 10)")
+    parser.add_argument("--from", dest="since", metavar="SEQ", type=count, help="all from this number on, not the last")
     parser.add_argument("--follow", action="store_true", help="go on until Ctrl-C with the events that come")
     parser.add_argument("--node", metavar="NODE", help="another node than the one being written")
 
@@ -72,12 +70,6 @@ def _add_remote(parser: Parser) -> None:
     group = parser.add_argument_group("connection")
     group.add_argument("--endpoint-url", metavar="URL", help="ask this server, instead of reading files")
     group.add_argument("--region", metavar="REGION", default=argparse.SUPPRESS, help="the region to sign for")
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError("give a whole number, 1 or more")
-    return int(text)
 
 
 def tail(arguments: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from penstock.cli.client import add_connection, calling, own_client
-from penstock.cli.parser import Parser
+from penstock.cli.parser import Parser, count
 from penstock.cli.sqs import pretty
 
 PAGE = 100
@@ -18,16 +18,10 @@ def build(parser: Parser) -> None:
     parser.description = "Show messages of a queue, oldest first and in every state, without receiving them."
     parser.examples += ["penstock peek orders", "penstock peek orders -n 500 --json"]
     parser.add_argument("queue", metavar="QUEUE", help="the queue's name or URL")
-    parser.add_argument("-n", dest="number", metavar="N", type=_count, default=10, help="how many (default: 10)")
+    parser.add_argument("-n", dest="number", metavar="N", type=count, default=10, help="how many (default: 10)")
     parser.add_argument("--json", action="store_true", help="print whole messages as JSON")
     add_connection(parser)
     parser.set_defaults(run=run)
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError("give a whole number, 1 or more")
-    return int(text)
 
 
 def run(arguments: argparse.Namespace) -> int:
