@@ -1,18 +1,17 @@
 """`penstock account ACTION`: accounts of the server, made, bounded and ended by its operator."""
 
 import argparse
-import shlex
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from penstock.cli.account_removal import add_removal, remove
+from penstock.cli.answering import answer, harmless
 from penstock.cli.asking import ask
 from penstock.cli.client import calling, own_client
 from penstock.cli.columns import NOTHING, aligned
+from penstock.cli.key import exports
 from penstock.cli.parser import Parser
-from penstock.cli.peek import harmless
-from penstock.cli.sqs import pretty
 from penstock.cli.subcommands import Subcommand, add_subcommands
 
 HEADS = ("ACCOUNT", "TITLE", "ORIGIN", "QUEUES", "QUOTA", "USERS", "KEYS", "CREATED")
@@ -44,28 +43,19 @@ def add(arguments: argparse.Namespace) -> int:
     given = {name: value for name, value in wanted.items() if value is not None}
     client = own_client(arguments)
     reply = calling(lambda: client.create_account(**given))
-    _print_key(arguments, reply, f"Account {reply['Account']['AccountId']} is made. Its root key:")
-    return 0
+    about = f"Account {reply['Account']['AccountId']} is made. Its root key:"
+    return answer(arguments, reply, _told(reply["RootKey"], about))
 
 
-def _print_key(arguments: argparse.Namespace, reply: dict[str, Any], about: str) -> None:
-    reply.pop("ResponseMetadata", None)
-    if arguments.json:
-        print(pretty(reply))
-        return
-    key = reply["RootKey"]
-    print(about)
-    print(f"\n  export AWS_ACCESS_KEY_ID={shlex.quote(key['AccessKeyId'])}")
-    print(f"  export AWS_SECRET_ACCESS_KEY={shlex.quote(key['SecretAccessKey'])}")
-    print("\nThe secret is not shown again.")
+def _told(key: dict[str, str], about: str) -> list[str]:
+    return [about, "", *exports(key), "", "The secret is not shown again."]
 
 
 def show(arguments: argparse.Namespace) -> int:
     client = own_client(arguments)
     pages = calling(lambda: list(client.get_paginator("list_accounts").paginate()))
     found = [account for page in pages for account in page["Accounts"]]
-    print(pretty(found) if arguments.json else "\n".join(table(found)))
-    return 0
+    return answer(arguments, found, table(found))
 
 
 def table(accounts: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -92,9 +82,7 @@ def quota(arguments: argparse.Namespace) -> int:
     client = own_client(arguments)
     given = {} if arguments.most is None else {"MaxQueues": arguments.most}
     reply = calling(lambda: client.set_account_quota(AccountId=arguments.account, **given))
-    reply.pop("ResponseMetadata", None)
-    print(pretty(reply) if arguments.json else "\n".join(table([reply])))
-    return 0
+    return answer(arguments, reply, table([reply]))
 
 
 def _add_rotation(parser: Parser) -> None:
@@ -111,8 +99,7 @@ def rotate(arguments: argparse.Namespace) -> int:
     reply = calling(lambda: client.rotate_root_key(AccountId=account, KeepOld=arguments.keep_old))
     removed = ", ".join(reply["RemovedAccessKeyIds"])
     refused = f" No longer good: {removed}." if removed else ""
-    _print_key(arguments, reply, f"Account {account} has a new root key.{refused}")
-    return 0
+    return answer(arguments, reply, _told(reply["RootKey"], f"Account {account} has a new root key.{refused}"))
 
 
 ACTIONS = {

@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from penstock.cli.admin_queues import told
+from penstock.cli.answering import answer, harmless
 from penstock.cli.asking import add_asking, ask
 from penstock.cli.client import calling, own_client
 from penstock.cli.columns import many, sized
 from penstock.cli.parser import Parser
-from penstock.cli.peek import harmless
-from penstock.cli.sqs import pretty
 
 SHOWN = 20
 """Queues that are named of those that would go."""
@@ -28,14 +27,7 @@ def remove(arguments: argparse.Namespace) -> int:
     if not arguments.dry_run:
         ask(arguments, _going(client, reply), "Delete all of it?", "nothing was deleted")
         reply = calling(lambda: client.delete_account(AccountId=account, Force=True))
-    reply.pop("ResponseMetadata", None)
-    if arguments.json:
-        print(pretty(reply))
-    elif arguments.dry_run:
-        print("\n".join(_going(client, reply)))
-    else:
-        print(f"{_summary(reply)}: deleted")
-    return 0
+    return answer(arguments, reply, _going(client, reply) if arguments.dry_run else [f"{_summary(reply)}: deleted"])
 
 
 def _going(client: Any, reply: dict[str, Any]) -> Iterator[str]:

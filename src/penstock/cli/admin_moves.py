@@ -5,11 +5,11 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from penstock.cli.answering import answer
 from penstock.cli.asking import ask
 from penstock.cli.client import calling, own_client
 from penstock.cli.columns import NOTHING, aligned, lasting
 from penstock.cli.parser import CommandError
-from penstock.cli.sqs import pretty
 
 HEADS = ("TASK", "STATUS", "FROM", "TO", "MOVED", "OF", "RATE", "STARTED", "FAILURE")
 
@@ -18,11 +18,7 @@ def moves(arguments: argparse.Namespace) -> int:
     client, account = own_client(arguments), "*" if arguments.account == "all" else arguments.account
     wanted = {"Account": account} | ({"QueueArn": arguments.of} if arguments.of else {})
     tasks = calling(lambda: client.list_all_move_tasks(**wanted))["MoveTasks"]
-    if arguments.json:
-        print(pretty(tasks))
-    else:
-        print("\n".join(table(tasks, time.time())) if tasks else "There is no such move task.")
-    return 0
+    return answer(arguments, tasks, table(tasks, time.time()) if tasks else ["There is no such move task."])
 
 
 def table(tasks: Sequence[dict[str, Any]], now: float) -> Iterator[str]:
@@ -59,12 +55,7 @@ def cancel(arguments: argparse.Namespace) -> int:
         raise CommandError(f"no move task {arguments.task} is running; see penstock admin moves")
     going = list(table(chosen, time.time()))
     if arguments.dry_run:
-        print(pretty(chosen[0]) if arguments.json else "\n".join(going))
-        return 0
+        return answer(arguments, chosen[0], going)
     ask(arguments, going, "End this task? What it has moved stays moved.", "the task goes on")
     reply = calling(lambda: client.admin_cancel_move_task(TaskId=arguments.task))
-    reply.pop("ResponseMetadata", None)
-    print(
-        pretty(reply) if arguments.json else f"{arguments.task}: ends, {reply['MessagesMoved']:,} messages were moved"
-    )
-    return 0
+    return answer(arguments, reply, [f"{arguments.task}: ends, {reply['MessagesMoved']:,} messages were moved"])

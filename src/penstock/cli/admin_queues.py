@@ -1,19 +1,17 @@
 """Queues of any account, for operators: listed, deleted, purged, looked into."""
 
 import argparse
-import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+from penstock.cli.answering import answer, harmless
 from penstock.cli.asking import ask
 from penstock.cli.client import Connection, calling, own_client
 from penstock.cli.columns import NOTHING, aligned, lasting, many, sized
 from penstock.cli.parser import CommandError
-from penstock.cli.peek import PAGE, harmless
-from penstock.cli.peek import table as table_of_messages
-from penstock.cli.sqs import pretty
+from penstock.cli.peek import PAGE, lines_of
 from penstock.config import environment
 
 HEADS = (
@@ -43,12 +41,8 @@ def queues(arguments: argparse.Namespace) -> int:
     given = {name: value for name, value in wanted.items() if value}
     pages = calling(lambda: list(client.get_paginator("list_all_queues").paginate(**given)))
     found = sorted((queue for page in pages for queue in page["Queues"]), key=ORDERS[arguments.sort])
-    if arguments.json:
-        print(pretty(found))
-    else:
-        now = time.time()
-        print("\n".join(table(found, pages[0]["CountingSince"], now)) if found else "There is no such queue.")
-    return 0
+    since = pages[0]["CountingSince"]
+    return answer(arguments, found, table(found, since, time.time()) if found else ["There is no such queue."])
 
 
 def table(found: Sequence[dict[str, Any]], since: int, now: float) -> Iterator[str]:
@@ -101,12 +95,7 @@ def _take(arguments: argparse.Namespace, operation: Callable[..., Any], question
     if not arguments.dry_run:
         ask(arguments, [told(reply["Queue"])], question, f"nothing {done}")
         reply = calling(lambda: operation(QueueArn=arn))
-    reply.pop("ResponseMetadata", None)
-    if arguments.json:
-        print(pretty(reply))
-    else:
-        print(told(reply["Queue"]) + ("" if arguments.dry_run else f": {done}"))
-    return 0
+    return answer(arguments, reply, [told(reply["Queue"]) + ("" if arguments.dry_run else f": {done}")])
 
 
 def told(queue: dict[str, Any]) -> str:
@@ -122,9 +111,4 @@ def peek(arguments: argparse.Namespace) -> int:
     pages = client.get_paginator("admin_peek_messages").paginate(QueueArn=arn, PaginationConfig=size)
     every = (message for page in pages for message in page.get("Messages", []))
     messages = calling(lambda: list(islice(every, arguments.number)))
-    if arguments.json:
-        print(pretty(messages))
-    else:
-        width = shutil.get_terminal_size().columns
-        print("\n".join(table_of_messages(messages, width)) if messages else "The queue is empty.")
-    return 0
+    return answer(arguments, messages, lines_of(messages))

@@ -7,12 +7,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from penstock.cli.answering import answer, harmless
 from penstock.cli.client import add_connection, calling, own_client
 from penstock.cli.columns import NOTHING, aligned, many
-from penstock.cli.metrics import seconds_back
+from penstock.cli.metrics import add_since
 from penstock.cli.parser import CommandError, Parser
-from penstock.cli.peek import harmless
-from penstock.cli.sqs import pretty
 from penstock.config import environment
 
 HEADS = ("TIME", "RESULT", "WHO", "FROM", "ACTION", "ON", "TIMES", "REQUEST")
@@ -33,13 +32,7 @@ def build(parser: Parser) -> None:
         "penstock audit verify --data /var/lib/penstock",
     ]
     parser.add_argument("what", metavar="verify", nargs="?", choices=["verify"], help="check the files instead")
-    parser.add_argument(
-        "--since",
-        metavar="TIME",
-        type=seconds_back,
-        default=3600,
-        help="how far back, as in 90s, 15m, 2h (default: 1h)",
-    )
+    add_since(parser)
     parser.add_argument("--account", metavar="ACCOUNT", help="only what it did, or what was done to what is its own")
     parser.add_argument("--action", metavar="ACTION", help="only this action, as in CreateUser or iam:CreateUser")
     parser.add_argument("--principal", metavar="WHO", help="only what this one did, given by name or ARN")
@@ -60,11 +53,7 @@ def look(arguments: argparse.Namespace) -> int:
     request = {"StartTime": round((time.time() - arguments.since) * 1000)}
     request |= {name: value for name, value in wanted.items() if value}
     events = calling(lambda: list(_events(client, request)))
-    if arguments.json:
-        print(pretty(events))
-    else:
-        print("\n".join(table(events)) if events else "There is nothing in this time.")
-    return 0
+    return answer(arguments, events, table(events) if events else ["There is nothing in this time."])
 
 
 def _events(client: Any, request: dict[str, Any]) -> Iterator[dict[str, Any]]:

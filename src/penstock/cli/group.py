@@ -4,13 +4,13 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
+from penstock.cli.answering import answer
 from penstock.cli.asking import add_asking, ask
 from penstock.cli.client import calling, iam_client
 from penstock.cli.columns import NOTHING, aligned
 from penstock.cli.holders import Holder, pages
 from penstock.cli.key import when
 from penstock.cli.parser import Parser
-from penstock.cli.sqs import pretty
 from penstock.cli.subcommands import Subcommand, add_subcommands
 
 HEADS = ("GROUP", "USERS", "POLICIES", "CREATED")
@@ -32,18 +32,14 @@ def _add_name(parser: Parser) -> None:
 def add(arguments: argparse.Namespace) -> int:
     client = iam_client(arguments)
     made = calling(lambda: client.create_group(GroupName=arguments.name))["Group"]
-    print(pretty(made) if arguments.json else f"{made['Arn']} was made.")
-    return 0
+    return answer(arguments, made, [f"{made['Arn']} was made."])
 
 
 def list_(arguments: argparse.Namespace) -> int:
     client = iam_client(arguments)
     groups = calling(lambda: list(_groups(client)))
-    if arguments.json:
-        print(pretty(groups))
-    else:
-        print("\n".join(aligned(HEADS, [_row(group) for group in groups])) if groups else "There is no group.")
-    return 0
+    table = aligned(HEADS, [_row(group) for group in groups])
+    return answer(arguments, groups, table if groups else ["There is no group."])
 
 
 def _groups(client: Any) -> Iterator[dict[str, Any]]:
@@ -77,12 +73,10 @@ def remove(arguments: argparse.Namespace) -> int:
     lines += [f"  users, who stay: {', '.join(users)}"] if users else []
     lines += [f"  policies: {', '.join(policies)}"] if policies else []
     if arguments.dry_run:
-        print(pretty(content) if arguments.json else "\n".join(lines))
-        return 0
+        return answer(arguments, content, lines)
     ask(arguments, lines, "Remove it?", "nothing was removed")
     calling(lambda: _remove(client, name, users))
-    print(pretty(content) if arguments.json else f"The group {name} was removed.")
-    return 0
+    return answer(arguments, content, [f"The group {name} was removed."])
 
 
 def _remove(client: Any, name: str, users: list[str]) -> None:

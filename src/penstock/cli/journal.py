@@ -11,10 +11,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from penstock.cli.answering import harmless
+from penstock.cli.columns import NOTHING, aligned, many
 from penstock.cli.journal_source import source_of
 from penstock.cli.options import add_settings, loaded
 from penstock.cli.parser import CommandError, Parser, count
-from penstock.cli.peek import harmless
 from penstock.config import Settings, database_path
 
 PLACE = ("data", "store", "journal_directory")
@@ -121,21 +122,17 @@ def _print(rows: list[dict[str, Any]], as_json: bool, nothing: str) -> None:
     if as_json:
         for row in rows:
             print(json.dumps(row))
-        return
-    if not rows:
+    elif rows:
+        heads = [name.upper() for name in rows[0]]
+        print("\n".join(aligned(heads, [[_cell(value) for value in row.values()] for row in rows])))
+    else:
         print(nothing)
-        return
-    names = list(rows[0])
-    cells = [[name.upper() for name in names], *([_cell(row[name]) for name in names] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    for line in cells:
-        print("  ".join(f"{cell:{width}}" for cell, width in zip(line, widths, strict=True)).rstrip())
 
 
 def _cell(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name}={number}" for name, number in value.items()) or "-"
-    return "-" if value is None else str(value)
+        return ", ".join(f"{name}={number}" for name, number in value.items()) or NOTHING
+    return NOTHING if value is None else str(value)
 
 
 def verify(arguments: argparse.Namespace) -> int:
@@ -157,15 +154,11 @@ def verify(arguments: argparse.Namespace) -> int:
     for problem in report.problems:
         print(problem)
     print(
-        f"{_many(report.events, 'event')} in {_many(report.segments, 'segment')} of {_many(report.nodes, 'node')}, "
-        f"{_many(report.queues, 'queue')} compared with the store, in {time.monotonic() - started:.1f} seconds: "
-        f"{_many(len(report.problems), 'problem') if report.problems else 'all is well'}."
+        f"{many(report.events, 'event')} in {many(report.segments, 'segment')} of {many(report.nodes, 'node')}, "
+        f"{many(report.queues, 'queue')} compared with the store, in {time.monotonic() - started:.1f} seconds: "
+        f"{many(len(report.problems), 'problem') if report.problems else 'all is well'}."
     )
     return 1 if report.problems else 0
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _verify_store(settings: Settings, verification: Any) -> str:

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from penstock.cli.answering import answer
 from penstock.cli.asking import add_asking, ask
 from penstock.cli.client import calling, iam_client
 from penstock.cli.columns import NOTHING, aligned
 from penstock.cli.holders import keys_of, pages
 from penstock.cli.parser import CommandError, Parser
-from penstock.cli.sqs import pretty
 from penstock.cli.subcommands import Subcommand, add_subcommands
 
 HEADS = ("KEY", "USER", "STATUS", "CREATED", "LAST USED", "FOR")
@@ -28,27 +28,26 @@ def build(parser: Parser) -> None:
 
 
 def told(key: dict[str, Any]) -> list[str]:
+    return ["", *exports(key), "", f"This is the key of {key['UserName']}. Its secret is not shown again."]
+
+
+def exports(key: dict[str, str]) -> list[str]:
     """A new key, as a shell takes it."""
-    exports = {"AWS_ACCESS_KEY_ID": key["AccessKeyId"], "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"]}
-    lines = [f"  export {name}={shlex.quote(value)}" for name, value in exports.items()]
-    return ["", *lines, "", f"This is the key of {key['UserName']}. Its secret is not shown again."]
+    variables = {"AWS_ACCESS_KEY_ID": key["AccessKeyId"], "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"]}
+    return [f"  export {name}={shlex.quote(value)}" for name, value in variables.items()]
 
 
 def add(arguments: argparse.Namespace) -> int:
     client = iam_client(arguments)
     key = calling(lambda: client.create_access_key(UserName=arguments.user))["AccessKey"]
-    print(pretty(key) if arguments.json else "\n".join(told(key)[1:]))
-    return 0
+    return answer(arguments, key, told(key)[1:])
 
 
 def list_(arguments: argparse.Namespace) -> int:
     client = iam_client(arguments)
     keys = calling(lambda: list(_keys(client, arguments.user)))
-    if arguments.json:
-        print(pretty(keys))
-    else:
-        print("\n".join(aligned(HEADS, [_row(key) for key in keys])) if keys else "There is no key.")
-    return 0
+    table = aligned(HEADS, [_row(key) for key in keys])
+    return answer(arguments, keys, table if keys else ["There is no key."])
 
 
 def _keys(client: Any, user: str | None) -> Iterator[dict[str, Any]]:
@@ -74,12 +73,10 @@ def remove(arguments: argparse.Namespace) -> int:
     client, key = iam_client(arguments), arguments.key
     owner = _owner(client, key)
     if arguments.dry_run:
-        print(pretty(owner) if arguments.json else f"{key} of {owner['UserName']}")
-        return 0
+        return answer(arguments, owner, [f"{key} of {owner['UserName']}"])
     ask(arguments, [f"{key} of {owner['UserName']}"], "Remove it?", "nothing was removed")
     calling(lambda: client.delete_access_key(**owner))
-    print(pretty(owner) if arguments.json else f"{key} of {owner['UserName']} was removed.")
-    return 0
+    return answer(arguments, owner, [f"{key} of {owner['UserName']} was removed."])
 
 
 def deactivate(arguments: argparse.Namespace) -> int:
@@ -94,8 +91,7 @@ def _set(arguments: argparse.Namespace, status: str) -> int:
     client = iam_client(arguments)
     given = _owner(client, arguments.key) | {"Status": status}
     calling(lambda: client.update_access_key(**given))
-    print(pretty(given) if arguments.json else f"{arguments.key} of {given['UserName']} is {status.lower()}.")
-    return 0
+    return answer(arguments, given, [f"{arguments.key} of {given['UserName']} is {status.lower()}."])
 
 
 def _owner(client: Any, key: str) -> dict[str, str]:

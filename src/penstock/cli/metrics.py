@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from penstock.cli.answering import answer, harmless
 from penstock.cli.client import add_connection, calling, own_client
 from penstock.cli.columns import aligned
 from penstock.cli.parser import Parser
-from penstock.cli.peek import harmless
-from penstock.cli.sqs import pretty
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 PARTIAL = "*"
@@ -44,13 +43,7 @@ def build(parser: Parser) -> None:
     parser.add_argument(
         "--period", metavar="SECONDS", type=_period, default=60, help="of a window, a multiple of 60 (default: 60)"
     )
-    parser.add_argument(
-        "--since",
-        metavar="TIME",
-        type=seconds_back,
-        default=3600,
-        help="how far back, as in 90s, 15m, 2h (default: 1h)",
-    )
+    add_since(parser)
     parser.add_argument("--account", metavar="ACCOUNT", help="another account than the caller's, or * for all")
     parser.add_argument("--json", action="store_true", help="print all nine metrics of each window as JSON")
     add_connection(parser)
@@ -63,7 +56,13 @@ def _period(text: str) -> int:
     return int(text)
 
 
-def seconds_back(text: str) -> int:
+def add_since(parser: Parser) -> None:
+    parser.add_argument(
+        "--since", metavar="TIME", type=_seconds, default=3600, help="how far back, as in 90s, 15m, 2h (default: 1h)"
+    )
+
+
+def _seconds(text: str) -> int:
     found = re.fullmatch(r"([1-9][0-9]{0,6})([smhd])", text)
     if not found:
         raise argparse.ArgumentTypeError("give a number with its unit, such as 90s, 15m, 2h or 1d")
@@ -76,11 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     request |= {"QueueName": arguments.queue} if arguments.queue else {}
     request |= {"Account": arguments.account} if arguments.account else {}
     windows = calling(lambda: list(_windows(client, request)))
-    if arguments.json:
-        print(pretty(windows))
-    else:
-        print("\n".join(table(windows)) if windows else "Nothing was counted in this time.")
-    return 0
+    return answer(arguments, windows, table(windows) if windows else ["Nothing was counted in this time."])
 
 
 def _windows(client: Any, request: dict[str, Any]) -> Iterator[dict[str, Any]]:

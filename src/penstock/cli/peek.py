@@ -2,13 +2,13 @@
 
 import argparse
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from penstock.cli.answering import answer, harmless
 from penstock.cli.client import add_connection, calling, own_client
 from penstock.cli.parser import Parser, count
-from penstock.cli.sqs import pretty
 
 PAGE = 100
 
@@ -27,17 +27,17 @@ def build(parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     client = own_client(arguments)
     messages = calling(lambda: list(_messages(client, arguments.queue, arguments.number)))
-    if arguments.json:
-        print(pretty(messages))
-    else:
-        print("\n".join(table(messages, shutil.get_terminal_size().columns)) if messages else "The queue is empty.")
-    return 0
+    return answer(arguments, messages, lines_of(messages))
 
 
 def _messages(client: Any, queue: str, number: int) -> Iterator[dict[str, Any]]:
     page = {"MaxItems": number, "PageSize": min(number, PAGE)}
     for reply in client.get_paginator("peek_messages").paginate(QueueUrl=queue, PaginationConfig=page):
         yield from reply.get("Messages", [])
+
+
+def lines_of(messages: Sequence[dict[str, Any]]) -> Iterable[str]:
+    return table(messages, shutil.get_terminal_size().columns) if messages else ["The queue is empty."]
 
 
 def table(messages: Sequence[dict[str, Any]], width: int) -> Iterator[str]:
@@ -57,8 +57,3 @@ def _row(message: dict[str, Any]) -> tuple[str, str, str, str, str]:
     sent = datetime.fromtimestamp(int(attributes["SentTimestamp"]) / 1000, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
     group = harmless(attributes.get("MessageGroupId", ""))
     return message["MessageId"], sent, attributes["ApproximateReceiveCount"], group, harmless(message["Body"])
-
-
-def harmless(text: str) -> str:
-    """On one line, and nothing in it that a terminal would obey."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -3,22 +3,23 @@
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from penstock.cli.answering import answer, harmless
 from penstock.cli.client import account_and_region, calling, iam_client
 from penstock.cli.columns import NOTHING, aligned
 from penstock.cli.grants import VERBS, Grant
 from penstock.cli.holders import Holder, groups_of
 from penstock.cli.parser import CommandError, Parser
-from penstock.cli.peek import harmless
 from penstock.cli.queue_policy import told_of
-from penstock.cli.sqs import pretty
 from penstock.cli.subcommands import Subcommand, add_subcommands
 
 HEADS = ("FROM", "POLICY", "EFFECT", "ACTIONS", "ON", "IF")
 WHY_HEADS = ("ACTION", "DECISION", "BECAUSE OF")
 SOURCES = {"ResourcePolicy": "the queue's policy"}
+Row = tuple[str, str, dict[str, Any]]
+"""Whose it is, the name of its policy, and the statement."""
 DECISIONS = {"allowed": "allowed", "explicitDeny": "denied", "implicitDeny": "denied: nothing allows it"}
 
 
@@ -49,12 +50,12 @@ def _grant(arguments: argparse.Namespace, effect: str) -> int:
     document = grant.document(effect, *account_and_region(arguments))
     name = grant.name(effect)
     calling(lambda: holder.put(name, document))
-    if arguments.json:
-        print(pretty(holder.named | {"PolicyName": name, "PolicyDocument": json.loads(document)}))
-    else:
-        may = "may now" if effect == "Allow" else "may no longer"
-        print(f"{holder} {may} {arguments.what} {arguments.queue}: policy {name}.")
-    return 0
+    may = "may now" if effect == "Allow" else "may no longer"
+    return answer(
+        arguments,
+        holder.named | {"PolicyName": name, "PolicyDocument": json.loads(document)},
+        [f"{holder} {may} {arguments.what} {arguments.queue}: policy {name}."],
+    )
 
 
 # What there is
@@ -63,16 +64,17 @@ def _grant(arguments: argparse.Namespace, effect: str) -> int:
 def list_(arguments: argparse.Namespace) -> int:
     holder = Holder.of(iam_client(arguments), arguments.who)
     rows = calling(lambda: list(_rows(holder)))
-    if arguments.json:
-        print(pretty([dict(zip(("From", "PolicyName", "Statement"), row, strict=True)) for row in rows]))
-        return 0
+    reply = [dict(zip(("From", "PolicyName", "Statement"), row, strict=True)) for row in rows]
+    return answer(arguments, reply, table(rows) if rows else [f"{holder} has no policy."])
+
+
+def table(rows: Sequence[Row]) -> Iterator[str]:
     cells = [(origin, name, *_statement(statement)) for origin, name, statement in rows]
     shown = len(HEADS) if any("Condition" in statement for _, _, statement in rows) else len(HEADS) - 1
-    print("\n".join(aligned(HEADS[:shown], [row[:shown] for row in cells])) if rows else f"{holder} has no policy.")
-    return 0
+    yield from aligned(HEADS[:shown], [row[:shown] for row in cells])
 
 
-def _rows(holder: Holder) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _rows(holder: Holder) -> Iterator[Row]:
     """Each statement that holds for it: its own, and those of the groups it is in."""
     client = holder.client
     groups = groups_of(client, holder.name) if holder.kind == "user" else []
@@ -134,8 +136,7 @@ def remove(arguments: argparse.Namespace) -> int:
     for policy in hung:
         calling(lambda policy=policy: holder.detach(policy.arn))  # type: ignore[misc]
     gone = [*own, *(policy.name for policy in hung)]
-    print(pretty(gone) if arguments.json else f"{holder} no longer has {', '.join(gone)}.")
-    return 0
+    return answer(arguments, gone, [f"{holder} no longer has {', '.join(gone)}."])
 
 
 # Asking why
@@ -148,11 +149,7 @@ def why(arguments: argparse.Namespace) -> int:
     results = calling(lambda: _simulated(holder, list(grant.essential), resource, told))
     if said:
         sys.stderr.write(f"penstock: {said}\n")
-    if arguments.json:
-        print(pretty(results))
-    else:
-        print("\n".join(aligned(WHY_HEADS, [_why_row(result) for result in results])))
-    return 0
+    return answer(arguments, results, aligned(WHY_HEADS, [_why_row(result) for result in results]))
 
 
 def _simulated(holder: Holder, actions: list[str], resource: str, told: dict[str, Any]) -> list[dict[str, Any]]:

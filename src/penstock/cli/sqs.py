@@ -1,14 +1,12 @@
 """`penstock sqs ACTION`: every action of Amazon SQS, as its service model has it."""
 
 import argparse
-import base64
-import json
-from typing import Any
 
 from botocore import xform_name
 
 from penstock.aws.contract import load
 from penstock.cli.actions import add_options, example, option, request, summary
+from penstock.cli.answering import METADATA, pretty
 from penstock.cli.client import add_connection, calling, sqs_client
 from penstock.cli.parser import Parser
 
@@ -36,15 +34,6 @@ def run(arguments: argparse.Namespace) -> int:
     parameters = request(arguments.parser, load("sqs"), arguments.action, arguments)
     client = sqs_client(arguments)
     reply = calling(lambda: getattr(client, xform_name(arguments.action))(**parameters))
-    reply.pop("ResponseMetadata", None)
-    if reply:
+    if reply.keys() - {METADATA}:
         print(pretty(reply))
     return 0
-
-
-def pretty(reply: Any) -> str:
-    return json.dumps(reply, indent=4, ensure_ascii=False, default=_blob)
-
-
-def _blob(value: object) -> str:
-    return base64.b64encode(value).decode() if isinstance(value, bytes) else str(value)

@@ -6,13 +6,13 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from penstock.cli.answering import answer
 from penstock.cli.asking import add_asking, ask
 from penstock.cli.client import calling, iam_client
 from penstock.cli.columns import NOTHING, aligned
 from penstock.cli.holders import Holder, groups_of, keys_of, pages
 from penstock.cli.key import told, when
 from penstock.cli.parser import Parser
-from penstock.cli.sqs import pretty
 from penstock.cli.subcommands import Subcommand, add_subcommands
 
 HEADS = ("USER", "GROUPS", "KEYS", "CREATED")
@@ -41,14 +41,12 @@ def add(arguments: argparse.Namespace) -> int:
     client = iam_client(arguments)
     made = calling(lambda: _made(client, arguments.name, arguments.group))
     key = calling(lambda: client.create_access_key(UserName=arguments.name))["AccessKey"] if arguments.key else None
-    if arguments.json:
-        print(pretty(made | {"Groups": arguments.group} | ({"AccessKey": key} if key else {})))
-        return 0
     groups = f", in {', '.join(arguments.group)}" if arguments.group else ""
-    print(f"{made['Arn']} was made{groups}.")
-    if key:
-        print("\n".join(told(key)))
-    return 0
+    return answer(
+        arguments,
+        made | {"Groups": arguments.group} | ({"AccessKey": key} if key else {}),
+        [f"{made['Arn']} was made{groups}.", *(told(key) if key else ())],
+    )
 
 
 def _made(client: Any, name: str, groups: list[str]) -> dict[str, Any]:
@@ -70,11 +68,8 @@ def _made(client: Any, name: str, groups: list[str]) -> dict[str, Any]:
 def list_(arguments: argparse.Namespace) -> int:
     client = iam_client(arguments)
     users = calling(lambda: list(_users(client)))
-    if arguments.json:
-        print(pretty(users))
-    else:
-        print("\n".join(aligned(HEADS, [_row(user) for user in users])) if users else "There is no user.")
-    return 0
+    table = aligned(HEADS, [_row(user) for user in users])
+    return answer(arguments, users, table if users else ["There is no user."])
 
 
 def _users(client: Any) -> Iterator[dict[str, Any]]:
@@ -101,12 +96,10 @@ def remove(arguments: argparse.Namespace) -> int:
     going = calling(lambda: _going(client, name))
     lines = [f"user {name}", *(f"  {what}: {', '.join(some)}" for what, some in going.items() if some)]
     if arguments.dry_run:
-        print(pretty(going) if arguments.json else "\n".join(lines))
-        return 0
+        return answer(arguments, going, lines)
     ask(arguments, lines, "Remove all this?", "nothing was removed")
     calling(lambda: _remove(client, name))
-    print(pretty(going) if arguments.json else f"The user {name} was removed.")
-    return 0
+    return answer(arguments, going, [f"The user {name} was removed."])
 
 
 def _going(client: Any, name: str) -> dict[str, list[str]]:
@@ -145,8 +138,7 @@ def leave(arguments: argparse.Namespace) -> int:
 def _move(arguments: argparse.Namespace, operation: str, words: str) -> int:
     client, given = iam_client(arguments), {"UserName": arguments.name, "GroupName": arguments.group}
     calling(lambda: getattr(client, operation)(**given))
-    print(pretty(given) if arguments.json else f"{arguments.name} {words} {arguments.group}.")
-    return 0
+    return answer(arguments, given, [f"{arguments.name} {words} {arguments.group}."])
 
 
 ACTIONS = {
