@@ -51,6 +51,10 @@ class Titled(Entity, frozen=True, kw_only=True):
     id: str
     path: str = "/"
 
+    @property
+    def arn(self) -> str:
+        return f"arn:aws:iam::{self.account}:{KINDS[type(self)]}{self.path}{self.name}"
+
 
 class Holder(Titled, frozen=True, kw_only=True):
     """What policies hang on: inline ones by name, as documents; attached ones by ARN."""
@@ -68,15 +72,9 @@ class Bounded(Holder, frozen=True, kw_only=True):
 class User(Bounded, frozen=True, kw_only=True):
     groups: tuple[str, ...] = ()
 
-    @property
-    def arn(self) -> str:
-        return f"arn:aws:iam::{self.account}:user{self.path}{self.name}"
-
 
 class Group(Holder, frozen=True, kw_only=True):
-    @property
-    def arn(self) -> str:
-        return f"arn:aws:iam::{self.account}:group{self.path}{self.name}"
+    """Who is in it, its users know."""
 
 
 class Role(Bounded, frozen=True, kw_only=True):
@@ -84,10 +82,6 @@ class Role(Bounded, frozen=True, kw_only=True):
     """The document that says who may assume it."""
     description: str = ""
     most_session_seconds: int = 3600
-
-    @property
-    def arn(self) -> str:
-        return f"arn:aws:iam::{self.account}:role{self.path}{self.name}"
 
 
 class Version(msgspec.Struct, frozen=True):
@@ -104,10 +98,6 @@ class ManagedPolicy(Titled, frozen=True, kw_only=True):
     description: str = ""
     updated: int = 0
     tags: dict[str, str] = {}
-
-    @property
-    def arn(self) -> str:
-        return f"arn:aws:iam::{self.account}:policy{self.path}{self.name}"
 
     @property
     def document(self) -> str:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from penstock.api.call import Call, Operation
 from penstock.api.iam import shown
-from penstock.api.iam.nouns import GROUPS, HOLDERS, POLICIES, ROLES, USERS, Noun
+from penstock.api.iam.nouns import GROUPS, HOLDERS, POLICIES, ROLES, USERS, Noun, by_name
 from penstock.api.iam.paging import page
 from penstock.api.iam.quotas import QUOTAS
 from penstock.api.iam.refusals import no_such, over_quota
@@ -41,7 +41,7 @@ def operations(noun: Noun[Holder]) -> dict[str, Operation]:
         holder = noun.asked(call, directory, request)
         policies = [directory.policy_by_arn[arn] for arn in holder.attached if arn in directory.policy_by_arn]
         within = (policy for policy in policies if policy.path.startswith(prefix))
-        found = page(request, within, lambda policy: named(policy.name))
+        found = page(request, within, by_name)
         return noun.reply(
             "ListAttached{}PoliciesResponse",
             AttachedPolicies=shown.attached(directory, tuple(policy.arn for policy in found.items)),

@@ -4,13 +4,12 @@ from msgspec.structs import replace
 
 from penstock.api.call import Call, Operation
 from penstock.api.iam import shown
-from penstock.api.iam.nouns import GROUPS, USERS
+from penstock.api.iam.nouns import GROUPS, USERS, by_name
 from penstock.api.iam.paging import page
 from penstock.api.iam.quotas import QUOTAS
 from penstock.api.iam.refusals import in_use, no_such, over_quota
 from penstock.aws import iam
 from penstock.core.directory import Directory, Group, User, named
-from penstock.core.identifiers import unique_id
 
 
 def members(directory: Directory, group: Group) -> list[User]:
@@ -19,17 +18,8 @@ def members(directory: Directory, group: Group) -> list[User]:
 
 
 async def create_group(call: Call, request: iam.CreateGroupRequest) -> iam.CreateGroupResponse:
-    account = call.principal.account
     async with call.site.identities.changing() as directory:
-        GROUPS.check_free(directory, account, request.GroupName)
-        GROUPS.check_room(directory, account)
-        group = Group(
-            account=account,
-            name=request.GroupName,
-            created=call.now(),
-            id=unique_id(GROUPS.prefix),
-            path=request.Path or "/",
-        )
+        group = Group(**GROUPS.new(call, directory, request))
         await call.site.identities.save(group)
     return iam.CreateGroupResponse(Group=shown.group(group))
 
@@ -37,15 +27,13 @@ async def create_group(call: Call, request: iam.CreateGroupRequest) -> iam.Creat
 async def get_group(call: Call, request: iam.GetGroupRequest) -> iam.GetGroupResponse:
     directory = call.site.identities.directory
     group = GROUPS.asked(call, directory, request)
-    found = page(request, members(directory, group), lambda user: named(user.name))
+    found = page(request, members(directory, group), by_name)
     users = [shown.user(user, whole=False) for user in found.items]
     return iam.GetGroupResponse(Group=shown.group(group), Users=users, **found.rest)
 
 
 async def list_groups(call: Call, request: iam.ListGroupsRequest) -> iam.ListGroupsResponse:
-    groups = call.site.identities.directory.all_of(Group, call.principal.account)
-    prefix = request.PathPrefix or "/"
-    found = page(request, (group for group in groups if group.path.startswith(prefix)), lambda group: named(group.name))
+    found = GROUPS.listed(call, request)
     return iam.ListGroupsResponse(Groups=[shown.group(group) for group in found.items], **found.rest)
 
 
@@ -54,7 +42,7 @@ async def list_groups_for_user(
 ) -> iam.ListGroupsForUserResponse:  # fmt: skip
     directory = call.site.identities.directory
     groups = directory.groups_of(USERS.asked(call, directory, request))
-    found = page(request, groups, lambda group: named(group.name))
+    found = page(request, groups, by_name)
     return iam.ListGroupsForUserResponse(Groups=[shown.group(group) for group in found.items], **found.rest)
 
 

@@ -1,4 +1,4 @@
-"""Users, groups, roles and policies: how each is called, found, and missed.
+"""Users, groups, roles and policies: how each is called, made, found, listed, and missed.
 
 Operations that are the same for several of them (inline policies, attachments, boundaries, tags) are written once and
 made for each noun. Everything is looked for in the caller's own account, and nowhere else.
@@ -9,14 +9,19 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from penstock.api.call import Call
+from penstock.api.iam.paging import Page, page
 from penstock.api.iam.quotas import QUOTAS
 from penstock.api.iam.refusals import already_there, invalid_input, no_such, not_valid, over_quota
 from penstock.aws.iam import SERVICE
-from penstock.core.directory import Directory, Group, Holder, ManagedPolicy, Role, Titled, User
+from penstock.core.directory import Directory, Group, ManagedPolicy, Role, Titled, User, named
+from penstock.core.identifiers import unique_id
 from penstock.core.identity import Kind
 
 N = TypeVar("N", bound=Titled, covariant=True)
-H = TypeVar("H", bound=Holder)
+
+
+def by_name(entity: Titled) -> str:
+    return named(entity.name)
 
 
 @dataclass(frozen=True)
@@ -43,14 +48,23 @@ class Noun(Generic[N]):
         """The one that a request is about."""
         return self.get(directory, call.principal.account, getattr(request, f"{self.word}Name"))
 
+    def new(self, call: Call, directory: Directory, request: Any) -> dict[str, Any]:
+        """What every new one has, if the name that a request gives it is free and there is room for it."""
+        account, name = call.principal.account, getattr(request, f"{self.word}Name")
+        most, id = QUOTAS[f"{self.plural}Quota"], unique_id(self.prefix)
+        self.check_free(directory, account, name)
+        if len(directory.all_of(self.kind, account)) >= most:
+            raise over_quota(f"{self.plural}PerAccount", most)
+        return {"account": account, "name": name, "created": call.now(), "id": id, "path": request.Path or "/"}
+
     def check_free(self, directory: Directory, account: str, name: str) -> None:
         if self.find(directory, account, name):
             raise already_there(f"{self.word} with name {name} already exists.")
 
-    def check_room(self, directory: Directory, account: str) -> None:
-        most = QUOTAS[f"{self.plural}Quota"]
-        if len(directory.all_of(self.kind, account)) >= most:
-            raise over_quota(f"{self.plural}PerAccount", most)
+    def listed(self, call: Call, request: Any) -> Page[N]:
+        """Those below the path that a request gives."""
+        everyone, prefix = call.site.identities.directory.all_of(self.kind, call.principal.account), request.PathPrefix
+        return page(request, (one for one in everyone if one.path.startswith(prefix or "/")), by_name)
 
 
 class Policies(Noun[ManagedPolicy]):

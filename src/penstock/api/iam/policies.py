@@ -6,15 +6,14 @@ from penstock.api.call import Call, Operation
 from penstock.api.iam import shown
 from penstock.api.iam.attachments import holders
 from penstock.api.iam.documents import checked, size_of
-from penstock.api.iam.nouns import HOLDERS, POLICIES
+from penstock.api.iam.nouns import HOLDERS, POLICIES, by_name
 from penstock.api.iam.paging import page
 from penstock.api.iam.quotas import QUOTAS
 from penstock.api.iam.refusals import over_quota
 from penstock.api.iam.tags import checked_tags
 from penstock.aws import iam
-from penstock.core.directory import Bounded, Directory, ManagedPolicy, Version, named
+from penstock.core.directory import Bounded, Directory, ManagedPolicy, Version
 from penstock.core.errors import ServiceError
-from penstock.core.identifiers import unique_id
 
 
 def managed_document(text: str) -> str:
@@ -36,16 +35,11 @@ def uses(directory: Directory, account: str) -> tuple[Counter[str], Counter[str]
 
 
 async def create_policy(call: Call, request: iam.CreatePolicyRequest) -> iam.CreatePolicyResponse:
-    account, now = call.principal.account, call.now()
     async with call.site.identities.changing() as directory:
-        POLICIES.check_free(directory, account, request.PolicyName)
-        POLICIES.check_room(directory, account)
+        new = POLICIES.new(call, directory, request)
+        now = new["created"]
         policy = ManagedPolicy(
-            account=account,
-            name=request.PolicyName,
-            created=now,
-            id=unique_id(POLICIES.prefix),
-            path=request.Path or "/",
+            **new,
             versions={"v1": Version(managed_document(request.PolicyDocument), now)},
             default="v1",
             description=request.Description or "",
@@ -59,9 +53,8 @@ async def create_policy(call: Call, request: iam.CreatePolicyRequest) -> iam.Cre
 async def get_policy(call: Call, request: iam.GetPolicyRequest) -> iam.GetPolicyResponse:
     directory = call.site.identities.directory
     policy = POLICIES.asked(call, directory, request)
-    attached = sum(1 for _ in holders(directory, policy, bounds=False))
-    bounding = sum(1 for _ in holders(directory, policy, attached=False))
-    return iam.GetPolicyResponse(Policy=shown.policy(policy, attached, bounding))
+    attached, bounding = uses(directory, policy.account)
+    return iam.GetPolicyResponse(Policy=shown.policy(policy, attached[policy.arn], bounding[policy.arn]))
 
 
 async def list_policies(call: Call, request: iam.ListPoliciesRequest) -> iam.ListPoliciesResponse:
@@ -77,7 +70,7 @@ async def list_policies(call: Call, request: iam.ListPoliciesRequest) -> iam.Lis
         for policy in policies
         if policy.path.startswith(request.PathPrefix or "/") and (used[policy.arn] or not only_used)
     )
-    found = page(request, within, lambda policy: named(policy.name))
+    found = page(request, within, by_name)
     shows = [shown.policy(policy, attached[policy.arn], bounding[policy.arn], whole=False) for policy in found.items]
     return iam.ListPoliciesResponse(Policies=shows, **found.rest)
 

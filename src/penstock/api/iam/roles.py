@@ -7,15 +7,13 @@ from penstock.api.iam import shown
 from penstock.api.iam.boundaries import bounding
 from penstock.api.iam.documents import checked, size_of
 from penstock.api.iam.nouns import ROLES
-from penstock.api.iam.paging import page
 from penstock.api.iam.quotas import QUOTAS
 from penstock.api.iam.refusals import in_use, over_quota
 from penstock.api.iam.tags import checked_tags
 from penstock.api.principals import check_known
 from penstock.aws import iam
-from penstock.core.directory import Role, named
+from penstock.core.directory import Role
 from penstock.core.errors import ServiceError
-from penstock.core.identifiers import unique_id
 from penstock.core.policy import UnknownPrincipal, Use
 
 SESSION_SECONDS = 3600
@@ -35,16 +33,9 @@ def _trust(call: Call, document: str) -> str:
 
 
 async def create_role(call: Call, request: iam.CreateRoleRequest) -> iam.CreateRoleResponse:
-    account = call.principal.account
     async with call.site.identities.changing() as directory:
-        ROLES.check_free(directory, account, request.RoleName)
-        ROLES.check_room(directory, account)
         role = Role(
-            account=account,
-            name=request.RoleName,
-            created=call.now(),
-            id=unique_id(ROLES.prefix),
-            path=request.Path or "/",
+            **ROLES.new(call, directory, request),
             trust=_trust(call, request.AssumeRolePolicyDocument),
             description=request.Description or "",
             most_session_seconds=request.MaxSessionDuration or SESSION_SECONDS,
@@ -60,9 +51,7 @@ async def get_role(call: Call, request: iam.GetRoleRequest) -> iam.GetRoleRespon
 
 
 async def list_roles(call: Call, request: iam.ListRolesRequest) -> iam.ListRolesResponse:
-    roles = call.site.identities.directory.all_of(Role, call.principal.account)
-    prefix = request.PathPrefix or "/"
-    found = page(request, (role for role in roles if role.path.startswith(prefix)), lambda role: named(role.name))
+    found = ROLES.listed(call, request)
     return iam.ListRolesResponse(Roles=[shown.role(role, whole=False) for role in found.items], **found.rest)
 
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from time import gmtime, strftime
+from typing import Any
 
 from penstock.api.iam.documents import encoded
 from penstock.aws import iam
-from penstock.core.directory import AccessKey, Bounded, Directory, Group, ManagedPolicy, Role, User
+from penstock.core.directory import AccessKey, Bounded, Directory, Group, ManagedPolicy, Role, Titled, User
 
 
 def moment(ms: int) -> str:
@@ -24,35 +25,33 @@ def boundary(entity: Bounded) -> iam.AttachedPermissionsBoundary | None:
     )
 
 
+def titled(entity: Titled) -> dict[str, Any]:
+    """What every shape of a user, group, role or policy begins with."""
+    word = entity.key.kind.capitalize()
+    return {
+        "Path": entity.path,
+        f"{word}Name": entity.name,
+        f"{word}Id": entity.id,
+        "Arn": entity.arn,
+        "CreateDate": moment(entity.created),
+    }
+
+
 def user(entity: User, whole: bool = True) -> iam.User:
     return iam.User(
-        Path=entity.path,
-        UserName=entity.name,
-        UserId=entity.id,
-        Arn=entity.arn,
-        CreateDate=moment(entity.created),
+        **titled(entity),
         PermissionsBoundary=boundary(entity) if whole else None,
         Tags=tags(entity.tags) if whole and entity.tags else None,
     )
 
 
 def group(entity: Group) -> iam.Group:
-    return iam.Group(
-        Path=entity.path,
-        GroupName=entity.name,
-        GroupId=entity.id,
-        Arn=entity.arn,
-        CreateDate=moment(entity.created),
-    )
+    return iam.Group(**titled(entity))
 
 
 def role(entity: Role, whole: bool = True) -> iam.Role:
     return iam.Role(
-        Path=entity.path,
-        RoleName=entity.name,
-        RoleId=entity.id,
-        Arn=entity.arn,
-        CreateDate=moment(entity.created),
+        **titled(entity),
         AssumeRolePolicyDocument=encoded(entity.trust),
         Description=entity.description or None,
         MaxSessionDuration=entity.most_session_seconds,
@@ -63,21 +62,22 @@ def role(entity: Role, whole: bool = True) -> iam.Role:
 
 
 def policy(entity: ManagedPolicy, attached: int, bounding: int, whole: bool = True) -> iam.Policy:
-    """`attached` and `bounding`: on how many it hangs, and for how many it is the boundary."""
     return iam.Policy(
-        PolicyName=entity.name,
-        PolicyId=entity.id,
-        Arn=entity.arn,
-        Path=entity.path,
-        DefaultVersionId=entity.default,
-        AttachmentCount=attached,
-        PermissionsBoundaryUsageCount=bounding,
-        IsAttachable=True,
+        **managed(entity, attached, bounding),
         Description=(entity.description or None) if whole else None,
-        CreateDate=moment(entity.created),
-        UpdateDate=moment(entity.updated or entity.created),
         Tags=tags(entity.tags) if whole else None,
     )
+
+
+def managed(entity: ManagedPolicy, attached: int, bounding: int) -> dict[str, Any]:
+    """`attached` and `bounding`: on how many it hangs, and for how many it is the boundary."""
+    return titled(entity) | {
+        "DefaultVersionId": entity.default,
+        "AttachmentCount": attached,
+        "PermissionsBoundaryUsageCount": bounding,
+        "IsAttachable": True,
+        "UpdateDate": moment(entity.updated or entity.created),
+    }
 
 
 def version(entity: ManagedPolicy, name: str, whole: bool = True) -> iam.PolicyVersion:

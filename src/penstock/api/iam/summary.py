@@ -34,11 +34,7 @@ def _policies(holder: Holder) -> list[iam.PolicyDetail]:
 
 def _user(directory: Directory, user: User) -> iam.UserDetail:
     return iam.UserDetail(
-        Path=user.path,
-        UserName=user.name,
-        UserId=user.id,
-        Arn=user.arn,
-        CreateDate=shown.moment(user.created),
+        **shown.titled(user),
         UserPolicyList=_policies(user),
         GroupList=list(user.groups),
         AttachedManagedPolicies=shown.attached(directory, user.attached),
@@ -49,11 +45,7 @@ def _user(directory: Directory, user: User) -> iam.UserDetail:
 
 def _group(directory: Directory, group: Group) -> iam.GroupDetail:
     return iam.GroupDetail(
-        Path=group.path,
-        GroupName=group.name,
-        GroupId=group.id,
-        Arn=group.arn,
-        CreateDate=shown.moment(group.created),
+        **shown.titled(group),
         GroupPolicyList=_policies(group),
         AttachedManagedPolicies=shown.attached(directory, group.attached),
     )
@@ -61,11 +53,7 @@ def _group(directory: Directory, group: Group) -> iam.GroupDetail:
 
 def _role(directory: Directory, role: Role) -> iam.RoleDetail:
     return iam.RoleDetail(
-        Path=role.path,
-        RoleName=role.name,
-        RoleId=role.id,
-        Arn=role.arn,
-        CreateDate=shown.moment(role.created),
+        **shown.titled(role),
         AssumeRolePolicyDocument=encoded(role.trust),
         InstanceProfileList=[],
         RolePolicyList=_policies(role),
@@ -78,17 +66,8 @@ def _role(directory: Directory, role: Role) -> iam.RoleDetail:
 
 def _policy(policy: ManagedPolicy, attached: int, bounding: int) -> iam.ManagedPolicyDetail:
     return iam.ManagedPolicyDetail(
-        PolicyName=policy.name,
-        PolicyId=policy.id,
-        Arn=policy.arn,
-        Path=policy.path,
-        DefaultVersionId=policy.default,
-        AttachmentCount=attached,
-        PermissionsBoundaryUsageCount=bounding,
-        IsAttachable=True,
+        **shown.managed(policy, attached, bounding),
         Description=policy.description or None,
-        CreateDate=shown.moment(policy.created),
-        UpdateDate=shown.moment(policy.updated or policy.created),
         PolicyVersionList=[shown.version(policy, name) for name in policy.versions],
     )
 

@@ -6,25 +6,16 @@ from penstock.api.call import Call, Operation
 from penstock.api.iam import shown
 from penstock.api.iam.boundaries import bounding
 from penstock.api.iam.nouns import USERS, user_meant
-from penstock.api.iam.paging import page
 from penstock.api.iam.refusals import in_use
 from penstock.api.iam.tags import checked_tags
 from penstock.aws import iam
 from penstock.core.directory import Directory, User, named
-from penstock.core.identifiers import unique_id
 
 
 async def create_user(call: Call, request: iam.CreateUserRequest) -> iam.CreateUserResponse:
-    account = call.principal.account
     async with call.site.identities.changing() as directory:
-        USERS.check_free(directory, account, request.UserName)
-        USERS.check_room(directory, account)
         user = User(
-            account=account,
-            name=request.UserName,
-            created=call.now(),
-            id=unique_id(USERS.prefix),
-            path=request.Path or "/",
+            **USERS.new(call, directory, request),
             boundary=bounding(call, directory, request.PermissionsBoundary),
             tags=checked_tags({}, request.Tags or []),
         )
@@ -49,9 +40,7 @@ def _account_itself(call: Call) -> iam.User:
 
 
 async def list_users(call: Call, request: iam.ListUsersRequest) -> iam.ListUsersResponse:
-    users = call.site.identities.directory.all_of(User, call.principal.account)
-    prefix = request.PathPrefix or "/"
-    found = page(request, (user for user in users if user.path.startswith(prefix)), lambda user: named(user.name))
+    found = USERS.listed(call, request)
     return iam.ListUsersResponse(Users=[shown.user(user, whole=False) for user in found.items], **found.rest)
 
 
