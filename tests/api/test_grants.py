@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from deciding import ACCOUNT, ANN, ARN, BOB, DEAD, NOBODY, ROOT, STRANGER, Operation, Town, allow, deny, written
 
-from penstock.api.identities import principal_of
 from penstock.core.directory import AccessKey, ManagedPolicy, Role, Version
 from penstock.core.identity import Kind, Principal, Session
 from penstock.core.policy import Ask, decide
@@ -105,8 +104,8 @@ def test_a_simulation_says_what_is_decided_and_by_which_policy(town: Town, state
     (result,) = town.call(ROOT, simulate, **asked).answer["EvaluationResults"]
     assert (result["EvalDecision"] == "allowed") is (not town.call(ANN, SEND).denied)
     named = [matched["SourcePolicyId"] for matched in result["MatchedStatements"]]
-    grants = town.identities.grants(principal_of(town.user(ANN)))
-    decided = decide(Ask(principal_of(town.user(ANN)), "sqs:SendMessage", ARN), grants, None, ACCOUNT)
+    grants = town.identities.grants(town.user(ANN).principal)
+    decided = decide(Ask(town.user(ANN).principal, "sqs:SendMessage", ARN), grants, None, ACCOUNT)
     assert named == [match.policy for match in decided.matched]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from penstock.api.iam.resources import ALSO, RESOURCES
-from penstock.api.identities import Identities, principal_of
+from penstock.api.identities import Identities
 from penstock.aws.iam import SERVICE
 from penstock.core.directory import AccessKey, Group, Role, User
 from penstock.core.identity import root_of
@@ -62,7 +62,7 @@ async def identities() -> Identities:
 
 @pytest.mark.parametrize(("action", "given", "arn"), ROWS, ids=lambda value: value if isinstance(value, str) else "")
 def test_an_operation_is_about(identities: Identities, action: str, given: dict[str, Any], arn: str) -> None:
-    call: Any = SimpleNamespace(site=SimpleNamespace(identities=identities), principal=principal_of(ANNA))
+    call: Any = SimpleNamespace(site=SimpleNamespace(identities=identities), principal=ANNA.principal)
     assert RESOURCES[action](call, SERVICE.operations[action].input(**given)) == arn
 
 

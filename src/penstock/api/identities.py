@@ -21,9 +21,9 @@ from msgspec.structs import replace
 
 from penstock.api.grants import Standing, grants_of
 from penstock.core import session
-from penstock.core.directory import AccessKey, Directory, Entity, User, read, written
+from penstock.core.directory import AccessKey, Directory, Entity, read, written
 from penstock.core.errors import ServiceError
-from penstock.core.identity import Kind, Principal, root_of
+from penstock.core.identity import Principal, root_of
 from penstock.core.policy import Grants
 from penstock.core.store import RecordsChanged, Store
 from penstock.core.vault import Unopenable, Vault
@@ -147,7 +147,7 @@ class Identities:
         if not key.user:
             return root_of(key.account)
         user = self.directory.user(key.account, key.user)
-        return principal_of(user) if user else None
+        return user.principal if user else None
 
     def declared(self) -> Iterable[str]:
         """For each key that the settings name, whose it is."""
@@ -178,7 +178,3 @@ class Identities:
     def has_account(self, account: str) -> bool:
         """Whether it was declared or made."""
         return account in self.directory.accounts or account in self.declared()
-
-
-def principal_of(user: User) -> Principal:
-    return Principal(user.account, user.arn, user.id, Kind.USER, user.name, user.tags)

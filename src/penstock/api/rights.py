@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from penstock.api.call import Call
 from penstock.core.move import TaskHandle
 from penstock.core.queue import QueueKey
+from penstock.core.session import federated_arn
 
 
 class Target(NamedTuple):
@@ -82,7 +83,7 @@ def metrics(call: Call) -> Target:
 
 def federated_user(call: Call) -> Target:
     account = call.principal.account
-    return Target(f"arn:aws:sts::{account}:federated-user/{call.request.Name}", account)
+    return Target(federated_arn(account, call.request.Name), account)
 
 
 def _sqs(action: str, **more: Any) -> Right:

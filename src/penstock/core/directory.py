@@ -12,6 +12,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
+from penstock.core.identity import Kind, Principal
+
 
 class RecordKey(NamedTuple):
     """Under what a record is kept."""
@@ -71,6 +73,11 @@ class Bounded(Holder, frozen=True, kw_only=True):
 
 class User(Bounded, frozen=True, kw_only=True):
     groups: tuple[str, ...] = ()
+
+    @property
+    def principal(self) -> Principal:
+        """As whom it calls."""
+        return Principal(self.account, self.arn, self.id, Kind.USER, self.name, self.tags)
 
 
 class Group(Holder, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ import base64
 import binascii
 import secrets
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import msgspec
@@ -83,14 +84,14 @@ def bearer(ticket: Ticket, directory: Directory) -> Principal | None:
         user = directory.user(ticket.account, ticket.owner)
         if user is None or user.id != ticket.owner_id:
             return None
-        owner = Principal(user.account, user.arn, user.id, Kind.USER, user.name, user.tags)
+        owner = user.principal
     if ticket.kind is Kind.FEDERATED:
         arn = federated_arn(ticket.account, ticket.name)
         tags = _tags(owner.tags, ticket)
         return Principal(
             ticket.account, arn, f"{ticket.account}:{ticket.name}", ticket.kind, ticket.owner, tags, session
         )
-    return Principal(owner.account, owner.arn, owner.user_id, owner.kind, owner.owner, owner.tags, session)
+    return replace(owner, session=session)
 
 
 def _of_role(ticket: Ticket, role: Bounded, session: Session) -> Principal:

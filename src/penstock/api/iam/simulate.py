@@ -14,7 +14,6 @@ from penstock.api.grants import Held, boundary_of, held_by
 from penstock.api.iam.paging import stretch
 from penstock.api.iam.refusals import invalid_input
 from penstock.api.iam.sources import brought, entity_at, heard, keys_of
-from penstock.api.identities import principal_of
 from penstock.aws import iam
 from penstock.core.directory import User
 from penstock.core.identity import Kind, Principal
@@ -86,7 +85,7 @@ def _caller(call: Call, arn: str | None) -> Principal:
         raise invalid_input(f"Invalid CallerArn: {arn} is not the ARN of a user or a role.")
     user = call.site.identities.directory.user(account, arn.rpartition("/")[2])
     if user and user.arn == arn:
-        return principal_of(user)
+        return user.principal
     kind = Kind.USER if found[2] == "user" else Kind.ROLE
     return Principal(found[1], arn, "", kind, arn.rpartition("/")[2])
 

@@ -2,15 +2,15 @@
 how they look in a reply."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import msgspec
 
 from penstock.api.call import Call
+from penstock.api.iam.documents import checked
+from penstock.api.iam.shown import moment
 from penstock.aws import sts
 from penstock.core.errors import ServiceError, invalid_parameter
-from penstock.core.policy import PolicyError, Use, read_policy
 from penstock.core.session import Ticket
 
 HOUR = 3600
@@ -33,7 +33,7 @@ def narrowing(call: Call, request: Any, account: str) -> Narrowing:
     arns = tuple(given.arn or "" for given in request.PolicyArns or ())
     _check_arns(call, arns, account)
     if request.Policy is not None:
-        _check_policy(request.Policy)
+        checked(request.Policy)
     policies = (request.Policy,) if request.Policy is not None else () if arns else None
     tags = _tags(request.Tags or ())
     return Narrowing(policies, arns, tags, packed_size(policies, arns, tags))
@@ -49,13 +49,6 @@ def packed_size(policies: tuple[str, ...] | None, arns: tuple[str, ...], tags: d
             f"Packed policy consumes {size}% of allotted space, please use smaller policy.",
         )
     return size
-
-
-def _check_policy(document: str) -> None:
-    try:
-        read_policy(document, Use.IDENTITY)
-    except PolicyError as error:
-        raise ServiceError("MalformedPolicyDocumentException", str(error)) from None
 
 
 def _check_arns(call: Call, arns: tuple[str, ...], account: str) -> None:
@@ -90,7 +83,7 @@ def given_out(call: Call, ticket: Ticket) -> sts.Credentials:
         AccessKeyId=made.access_key,
         SecretAccessKey=made.secret,
         SessionToken=made.token,
-        Expiration=datetime.fromtimestamp(ticket.expires // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        Expiration=moment(ticket.expires),
     )
 
 
