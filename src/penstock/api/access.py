@@ -19,6 +19,7 @@ from penstock.aws.http import HttpRequest
 from penstock.aws.signature import Signature, Verifier, read
 from penstock.core.errors import ServiceError
 from penstock.core.identity import NOBODY, Kind, Principal, root_of
+from penstock.core.naming import is_account
 from penstock.core.neighbourhood import neighbourhood_of
 from penstock.core.pace import Pace
 
@@ -134,8 +135,7 @@ class Access:
             principal = root_of(key.principal.account)
         else:
             named = signature.access_key
-            is_account = len(named) == 12 and named.isascii() and named.isdigit()
-            principal = root_of(named if is_account else self.root_account)
+            principal = root_of(named if is_account(named) else self.root_account)
         return Caller(principal, signature.region, signature.service, signature.access_key)
 
 

@@ -6,7 +6,6 @@ made it and nowhere else. How an account ends is in `account_removal`.
 
 import asyncio
 import heapq
-import re
 
 import msgspec
 
@@ -17,8 +16,8 @@ from penstock.aws import penstock
 from penstock.core.directory import AccessKey, Account
 from penstock.core.errors import ServiceError, invalid_value
 from penstock.core.identifiers import new_account, new_key
+from penstock.core.naming import is_account
 
-ACCOUNT = re.compile(r"[0-9]{12}")
 LONGEST_TITLE = 128
 MOST_ROOT_KEYS = 2
 
@@ -103,7 +102,7 @@ def _new_root_key(site: Site, account: str, now: int) -> tuple[AccessKey, pensto
 
 
 def check_account(given: str) -> str:
-    if not ACCOUNT.fullmatch(given):
+    if not is_account(given):
         raise invalid_value(given, "AccountId", "Must be 12 digits.")
     return given
 

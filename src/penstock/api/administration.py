@@ -4,7 +4,6 @@ Queues are named by their ARN, which says whose they are. Whether the caller may
 """
 
 import asyncio
-import re
 from contextlib import suppress
 
 from penstock.api.call import Call, Operation
@@ -12,12 +11,12 @@ from penstock.api.listing import page, token_of
 from penstock.api.sqs.queues import remove
 from penstock.aws import penstock
 from penstock.core.errors import QueueGone, invalid_value
+from penstock.core.naming import is_account
 from penstock.core.queue import Queue, QueueKey
 
 QUEUES_AT_ONCE = 50
 """Are counted before others have their turn."""
 EVERY = "*"
-ACCOUNT = re.compile(r"[0-9]{12}|\*")
 
 
 async def list_all_queues(call: Call, request: penstock.ListAllQueuesRequest) -> penstock.ListAllQueuesResult:
@@ -49,7 +48,7 @@ async def _keys(call: Call, request: penstock.ListAllQueuesRequest) -> list[Queu
 
 
 def wanted_account(given: str | None) -> str:
-    if given is not None and not ACCOUNT.fullmatch(given):
+    if given not in (None, EVERY) and not is_account(given):
         raise invalid_value(given, "Account", "Must be 12 digits, or * for all, if provided.")
     return given or EVERY
 

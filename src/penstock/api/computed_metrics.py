@@ -10,12 +10,12 @@ from penstock.api.call import Call, Operation
 from penstock.aws import penstock
 from penstock.core.errors import invalid_value, missing_parameter
 from penstock.core.metrics import NAMES, Statistics
-from penstock.core.naming import FIFO_SUFFIX, check_queue_name
+from penstock.core.naming import FIFO_SUFFIX, check_queue_name, is_account
 from penstock.core.queue import QueueKey
 from penstock.core.series import PERIODS, Window
 
 MOST_WINDOWS = 500
-ACCOUNT, REGION = re.compile(r"[0-9]{12}"), re.compile(r"[a-z0-9-]{1,63}")
+REGION = re.compile(r"[a-z0-9-]{1,63}")
 STATISTICS = ("SampleCount", "Sum", "Minimum", "Maximum")
 
 
@@ -33,7 +33,7 @@ def _window(call: Call, given: penstock.ComputedWindow, place: str) -> Window:
     region = call.region if given.Region is None else given.Region
     if not REGION.fullmatch(region):
         raise invalid_value(region, f"{place}.Region", "Must be the name of a region, if provided.")
-    if not ACCOUNT.fullmatch(given.Account):
+    if not is_account(given.Account):
         raise invalid_value(given.Account, f"{place}.Account", "Must be 12 digits.")
     check_queue_name(given.QueueName, given.QueueName.endswith(FIFO_SUFFIX), call.site.limits)
     if given.Period not in PERIODS:

@@ -5,11 +5,11 @@ name another account, or all. Windows come by account, queue and time, so a page
 """
 
 import asyncio
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from penstock.api.administration import EVERY, wanted_account
 from penstock.api.call import Call, Operation
 from penstock.api.listing import checked_place, token_of
 from penstock.aws import penstock
@@ -22,8 +22,6 @@ MOST_WINDOWS = 1000
 QUEUES_AT_ONCE = 20
 """Are looked through before others have their turn: to unpack three hours of a queue takes a tenth of a millisecond."""
 LONGEST_PERIOD = 86_400
-EVERY_ACCOUNT = "*"
-ACCOUNT = re.compile(r"[0-9]{12}|\*")
 
 
 class Place(NamedTuple):
@@ -81,22 +79,17 @@ def _ask(call: Call, request: penstock.GetQueueMetricsRequest) -> Ask:
 
 async def _queues(call: Call, request: penstock.GetQueueMetricsRequest) -> list[QueueKey]:
     """Those that are asked for, in order. A queue that was named and never was is an error."""
-    account, traffic = _account(call, request.Account), call.site.store.traffic
+    account = call.principal.account if request.Account is None else wanted_account(request.Account)
+    traffic = call.site.store.traffic
     if call.resource is None:
         known = (key for key in traffic.queues() if key.region == call.region)
-        return sorted(key for key in known if account in (EVERY_ACCOUNT, key.account))
-    if account == EVERY_ACCOUNT:
+        return sorted(key for key in known if account in (EVERY, key.account))
+    if account == EVERY:
         raise invalid_value(account, "Account", "Must be one account if a queue is named.")
     named = call.resource if request.Account is None else call.resource._replace(account=account)
     if named not in traffic.queues():
         await call.site.store.queue(named)
     return [named]
-
-
-def _account(call: Call, wanted: str | None) -> str:
-    if wanted is not None and not ACCOUNT.fullmatch(wanted):
-        raise invalid_value(wanted, "Account", "Must be 12 digits, or * for all, if provided.")
-    return wanted or call.principal.account
 
 
 def _windows(call: Call, queue: QueueKey, ask: Ask) -> Iterator[penstock.QueueMetricsWindow]:

@@ -1,4 +1,5 @@
-"""What a queue, a batch entry, a label or a message group may be called, and what Amazon says when it may not."""
+"""What an account, a queue, a batch entry, a label or a message group may be called, and what Amazon says when it may
+not."""
 
 import re
 from collections.abc import Sequence
@@ -6,10 +7,15 @@ from collections.abc import Sequence
 from penstock.core.errors import ServiceError, invalid_parameter, invalid_value
 from penstock.core.limits import Limits
 
+_ACCOUNT = re.compile(r"[0-9]{12}")
 _WORD = re.compile(r"[A-Za-z0-9_-]+")
 _PUNCTUATED = re.compile(r"[A-Za-z0-9!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~]{1,128}")
 
 FIFO_SUFFIX = ".fifo"
+
+
+def is_account(text: str) -> bool:
+    return _ACCOUNT.fullmatch(text) is not None
 
 
 def check_queue_name(name: str, fifo: bool, limits: Limits) -> None:

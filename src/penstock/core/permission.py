@@ -7,6 +7,7 @@ from penstock.core.actions import OWNER_ACTIONS, OWNER_ONLY, SHARED_ACTIONS, UNK
 from penstock.core.attributes import check_policy
 from penstock.core.errors import ServiceError, invalid_value
 from penstock.core.limits import Limits
+from penstock.core.naming import is_account
 from penstock.core.queue import Queue
 
 
@@ -23,7 +24,7 @@ def with_permission(queue: Queue, label: str, accounts: list[str], actions: list
             reason = OWNER_ONLY if action in OWNER_ACTIONS else UNKNOWN_ACTION
             raise invalid_value(f"SQS:{action}", "ActionName", reason)
     for account in accounts:
-        if not (account.isascii() and account.isdigit() and len(account) == 12):
+        if not is_account(account):
             raise unverified(account)
     statement = {
         "Sid": label,

@@ -10,8 +10,8 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from penstock.core.identity import Kind, Principal
+from penstock.core.naming import is_account
 
-ACCOUNT = re.compile(r"[0-9]{12}")
 _ARN = re.compile(
     r"arn:aws:(?:iam::(?P<root>[0-9]{12}):root"
     r"|iam::(?P<account>[0-9]{12}):(?P<kind>user|role)/(?:[!-)+->@-~]+/)?(?P<name>[A-Za-z0-9_+=,.@-]+)"
@@ -41,7 +41,7 @@ class Principals:
             arn = _ARN.fullmatch(value)
             if value == "*":
                 self._everyone = True
-            elif ACCOUNT.fullmatch(value):
+            elif is_account(value):
                 accounts.add(value)
             elif arn and arn["root"]:
                 accounts.add(arn["root"])
@@ -79,7 +79,7 @@ _BEHIND = {"role": Kind.ROLE, "user": Kind.FEDERATED}
 
 def is_principal(value: str) -> bool:
     """Whether a value of `AWS` can name someone."""
-    return value == "*" or bool(ACCOUNT.fullmatch(value) or _ARN.fullmatch(value))
+    return value == "*" or is_account(value) or _ARN.fullmatch(value) is not None
 
 
 class Named(NamedTuple):
@@ -94,7 +94,7 @@ class Named(NamedTuple):
 
 def named_by(value: str) -> Named | None:
     """None for everyone."""
-    if ACCOUNT.fullmatch(value):
+    if is_account(value):
         return Named(value)
     arn = _ARN.fullmatch(value)
     if arn is None:
