@@ -18,6 +18,8 @@ LOOK_FOR_SPACE_EVERY_MS = 1000
 SPACE_NEEDED = 262_144
 """Bytes: a disk that takes this much again is not full."""
 TOMBSTONE_MS = 120_000
+KEYS = {"message_group": "shelf, name", "deduplication": "shelf, scope, name", "attempt": "shelf, name"}
+"""By table: the columns that a row of it is told by."""
 
 
 class Upkeep:
@@ -82,16 +84,8 @@ class Upkeep:
             self._db.execute("DELETE FROM message WHERE number=?", number)
         if len(numbers) == ROWS_AT_ONCE:
             return True
-        for table, key in (("message_group", "name"), ("deduplication", "scope, name"), ("attempt", "name")):
-            rows = self._db.execute(
-                f"SELECT {key} FROM {table} WHERE shelf=? LIMIT ?", (shelf, ROWS_AT_ONCE)
-            ).fetchall()
-            where = " AND ".join(f"{column}=?" for column in ("shelf", *key.split(", ")))
-            for row in rows:
-                self._db.execute(f"DELETE FROM {table} WHERE {where}", (shelf, *row))
-            if len(rows) == ROWS_AT_ONCE:
-                return True
-        self._db.execute("DELETE FROM litter WHERE shelf=?", (shelf,))
+        if not any(self._drop(table, "shelf=?", shelf) for table in KEYS):
+            self._db.execute("DELETE FROM litter WHERE shelf=?", (shelf,))
         return True
 
     def _forget(self, now: int) -> bool:
@@ -100,15 +94,19 @@ class Upkeep:
             return False
         self._db.execute("DELETE FROM keepsake WHERE name='space'")
         self._db.execute("DELETE FROM tombstone WHERE deleted<=?", (now - TOMBSTONE_MS,))
-        more = self._series.forget(now)
-        for table, key in (("deduplication", "shelf, scope, name"), ("attempt", "shelf, name")):
-            rows = self._db.execute(
-                f"SELECT {key} FROM {table} WHERE expires<=? LIMIT ?", (now, ROWS_AT_ONCE)
-            ).fetchall()
-            where = " AND ".join(f"{column}=?" for column in key.split(", "))
-            for row in rows:
-                self._db.execute(f"DELETE FROM {table} WHERE {where}", row)
-            more = more or len(rows) == ROWS_AT_ONCE
+        expiring = [self._drop(table, "expires<=?", now) for table in ("deduplication", "attempt")]
+        more = self._series.forget(now) or any(expiring)
         oldest = self._db.execute("SELECT min(deleted) FROM tombstone").get
         self._forget_at = now if more else min(now + FORGET_EVERY_MS, (oldest or now) + TOMBSTONE_MS)
         return more
+
+    def _drop(self, table: str, condition: str, bound: int) -> bool:
+        """Some of the rows for which it holds; whether there may be more."""
+        key = KEYS[table]
+        rows = self._db.execute(
+            f"SELECT {key} FROM {table} WHERE {condition} LIMIT ?", (bound, ROWS_AT_ONCE)
+        ).fetchall()
+        where = " AND ".join(f"{column}=?" for column in key.split(", "))
+        for row in rows:
+            self._db.execute(f"DELETE FROM {table} WHERE {where}", row)
+        return len(rows) == ROWS_AT_ONCE
