@@ -8,7 +8,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -206,5 +206,4 @@ def _with_declared(settings: Settings, document: dict[str, Any], file: str, prob
         limits=settings.limits,
     )
     queues = read_queues(document.get("queues", []), around, complain)
-    current = {item.name: getattr(settings, item.name) for item in fields(settings)}
-    return Settings(**current | {"accounts": accounts, "queues": queues})
+    return replace(settings, accounts=accounts, queues=queues)
