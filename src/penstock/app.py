@@ -33,7 +33,7 @@ from penstock.core.clock import AnchoredClock
 from penstock.core.errors import ServiceError, Unavailable
 from penstock.core.identity import root_of
 from penstock.core.keyring import Keyring
-from penstock.core.store import Store, StoreError
+from penstock.core.store import StoreError
 from penstock.credentials import RootCredentials
 from penstock.declared import DeclarationError, declare
 from penstock.journal.keeping import JournalOfServer, Keeping, without_journal
@@ -111,10 +111,10 @@ class Server:
         self.clock = AnchoredClock()
         self.metrics = Metrics()
         self.room = WaitingRoom()
-        self.store: Store = registry.load(registry.STORES[settings.store.partition(":")[0]])(settings.store)
+        self.store = registry.store_at(settings.store)
         self.sweeper = Loop(Sweeper(self.store), self.clock)
         self.mover = Loop(Mover(self.store), self.clock)
-        self.gauges = Loop(Gauges(self.store), self.clock)
+        self.loops = [self.sweeper, self.mover, Loop(Gauges(self.store), self.clock)]
         self.journal: JournalOfServer | None = None
         self.audit: AuditLog | None = None
 
@@ -136,9 +136,9 @@ class Server:
         self._start_audit()
         self.identities = Identities(self.store, vault, dict(_declared_keys(settings)))
         await self.identities.refresh()
-        self.refresher = Loop(Refresher(self.identities), self.clock)
+        self.loops.append(Loop(Refresher(self.identities), self.clock))
         self.key_uses = LastUsed()
-        self.use_writer = Loop(UseWriter(self.key_uses, self.identities), self.clock)
+        self.loops.append(Loop(UseWriter(self.key_uses, self.identities), self.clock))
         site = Site(
             store=self.store,
             clock=self.clock,
@@ -163,12 +163,8 @@ class Server:
         self._listen(site)
         await self.listener.start()
         spare_the_collector()
-        self.sweeper.start()
-        self.mover.start()
-        self.gauges.start()
-        self.refresher.start()
-        self.use_writer.start()
-        self.telling.start()
+        for loop in self.loops:
+            loop.start()
         announce(settings, self.url, credentials)
 
     async def _start_journal(self) -> None:
@@ -220,13 +216,9 @@ class Server:
         if self.journal:
             self.journal.writer.release()
         await self.listener.stop(self.settings.drain_seconds)
-        await self.sweeper.stop()
-        await self.mover.stop()
-        await self.gauges.stop()
-        await self.refresher.stop()
-        await self.use_writer.stop()
+        for loop in self.loops:
+            await loop.stop()
         await self._write_last_uses()
-        await self.telling.stop()
         self.teller.tell(self.clock.now())
         if self.journal:
             await self.keeper.stop()
@@ -284,7 +276,7 @@ class Server:
         )
         recorder = Recorder(self.metrics)
         self.teller = RefusalTeller(site, recorder)
-        self.telling = Loop(self.teller, self.clock)
+        self.loops.append(Loop(self.teller, self.clock))
         gateway = Gateway(site, access, authorise, services, recorder)
         self.pages = Pages(site, self.metrics, settings.metrics_from, gateway, on_trouble=self._sweep_now)
         tls = None

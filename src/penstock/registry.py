@@ -1,7 +1,10 @@
 """Families of interchangeable parts: a name, and where the part is. Loaded when first used."""
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from penstock.core.store import Store
 
 SERVICES = {
     "sqs": "penstock.api.sqs",
@@ -17,6 +20,11 @@ STORES = {
     "sqlite": "penstock.stores.sqlite:from_url",
 }
 """Stores by the scheme of their URL: what makes one from the URL."""
+
+
+def store_at(url: str) -> "Store":
+    store: Store = load(STORES[url.partition(":")[0]])(url)
+    return store
 
 
 def load(where: str) -> Any:

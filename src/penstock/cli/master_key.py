@@ -74,9 +74,8 @@ def rotate(arguments: argparse.Namespace) -> int:
     _keys(settings)
     if arguments.forget and settings.master_key:
         raise CommandError("the keys are in the setting master_key; remove the older ones there")
-    store: Store = registry.load(registry.STORES[settings.store.partition(":")[0]])(settings.store)
     try:
-        asyncio.run(_rotate(settings, store, arguments.forget))
+        asyncio.run(_rotate(settings, registry.store_at(settings.store), arguments.forget))
     except (StoreError, OSError) as error:
         raise CommandError(str(error)) from None
     return 0
