@@ -12,15 +12,12 @@ from penstock.config import Settings
 from penstock.core.directory import AccessKey
 from penstock.core.identifiers import new_key
 from penstock.core.store import Store, StoreError
+from penstock.masterkey import PUT_BACK
 
 log = structlog.get_logger("penstock")
 
 KEPT = "root-key"
 """Under which name stores of earlier versions keep it, as it is."""
-WRONG_MASTER_KEY = (
-    "the master key is not the one that the store was written with; put back master.key from the data directory, or "
-    "name the right one in master_key_file or PENSTOCK_MASTER_KEY"
-)
 
 
 class RootCredentials:
@@ -49,7 +46,7 @@ class RootCredentials:
                 self.access_key = named if named in keys else keys[-1]
                 known = identities.get(self.access_key)
                 if known is None:
-                    raise StoreError(WRONG_MASTER_KEY)
+                    raise StoreError(f"the master key does not open the root account's key; {PUT_BACK}")
                 self.secret_key = known.secret
                 return
             earlier = await store.keep(KEPT, b"")
