@@ -60,7 +60,7 @@ class Point:
 
 @dataclass
 class Server:
-    """One server's points. `reason` says why there are none, or fewer than asked for."""
+    """One server's points, and why there are fewer than asked for."""
 
     name: str
     title: str

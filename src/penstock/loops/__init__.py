@@ -1,1 +1,1 @@
-"""Background services: each has start, stop, and run_once(now), which says when it wants to run again."""
+"""Background services: each has a name and run_once(now), which says when it wants to run again; `loop` runs them."""

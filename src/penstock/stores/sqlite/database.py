@@ -6,9 +6,8 @@ the commit, and a lone request never waits for a timer, nor for a turn of the lo
 commit with its change returned.
 
 What can go wrong: a full disk rolls the batch back, everyone in it is told to try again, and the store goes on with
-what makes room, until there is some. Any
-other I/O error means that nobody knows what is on the disk any more: everyone is told so, and the process must stop
-and recover through the log at its next start.
+what makes room, until there is some. Any other I/O error means that nobody knows what is on the disk any more: everyone
+is told so, and the process must stop and recover through the log at its next start.
 """
 
 import asyncio
