@@ -41,9 +41,9 @@ def _of_iam(code: str, status: int = 400) -> tuple[str, Form]:
     return shape, Form(IAM + shape, code, status)
 
 
-def _of_sts(code: str, status: int = 400) -> tuple[str, Form]:
+def _of_sts(code: str) -> tuple[str, Form]:
     shape = f"{code.removesuffix('Exception')}Exception"
-    return shape, Form(STS + shape, code, status)
+    return shape, Form(STS + shape, code)
 
 
 def _of_cloudwatch(shape: str) -> tuple[str, Form]:

@@ -125,8 +125,6 @@ class Catalogue:
         self._restructured = False
 
     def create(self, key: QueueKey, attributes: dict[str, str], tags: dict[str, str], now: int) -> Queue:
-        if existing := self.by_key.get(key):
-            return existing.queue
         shelf = self._new_shelf()
         self._restructured = True
         self._db.execute(
