@@ -19,6 +19,7 @@ Headers = dict[str, str]
 Send = Callable[[str, str, Headers, bytes], Awaitable["Answer"]]
 """Sign and send: method, target, headers, body."""
 
+AS_JSON = {"Accept": "application/json"}
 NAMESPACE = "http://queue.amazonaws.com/doc/2012-11-05/"
 WITHOUT_OUTPUT = {
     "AddPermission", "ChangeMessageVisibility", "DeleteMessage", "DeleteQueue", "PurgeQueue", "RemovePermission",

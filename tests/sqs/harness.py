@@ -33,7 +33,7 @@ from penstock.core.store import Store
 from penstock.core.vault import KEY_BYTES, Vault
 from penstock.loops.mover import Mover
 
-from .clients import PROTOCOLS, Answer, Client, Headers, Reply
+from .clients import PROTOCOLS, Answer, Client, Headers, QueryClient, Reply
 from .refusals import REFUSALS
 
 ACCOUNT, OTHER_ACCOUNT = "111122223333", "444455556666"
@@ -109,6 +109,12 @@ class World:
 
         return PROTOCOLS[protocol](send)
 
+    def query(self) -> QueryClient:
+        """For what only a form or a GET can ask."""
+        client = self.client("query")
+        assert isinstance(client, QueryClient)
+        return client
+
     def presigned(self, path: str, parameters: dict[str, str]) -> str:
         """The target of a GET that carries its signature."""
         request = AWSRequest("GET", f"http://{HOST}{path}", {"Host": HOST}, params=parameters)
@@ -156,6 +162,7 @@ class Queue:
     def __init__(self, client: Client, url: str) -> None:
         self.client, self.url = client, url
         account, self.name = url.rsplit("/", 2)[1:]
+        self.path = f"/{account}/{self.name}"
         self.arn = f"arn:aws:sqs:{REGION}:{account}:{self.name}"
         self.fifo = self.name.endswith(".fifo")
 

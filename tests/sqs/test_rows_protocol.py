@@ -7,27 +7,15 @@ import pytest
 
 from penstock.aws.errors import ERRORS
 
-from .clients import Client, QueryClient
-from .harness import ACCOUNT, HOST, OTHER_ACCOUNT, REGION, Queue, World, check_refusal, done, make, refused, row
+from .clients import AS_JSON, Client
+from .harness import ACCOUNT, HOST, OTHER_ACCOUNT, REGION, World, check_refusal, done, make, refused, row
 from .refusals import REFUSALS
-
-AS_JSON = {"Accept": "application/json"}
-
-
-def query_of(world: World) -> QueryClient:
-    client = world.client("query")
-    assert isinstance(client, QueryClient)
-    return client
-
-
-def path_of(queue: Queue) -> str:
-    return f"/{ACCOUNT}/{queue.name}"
 
 
 @row(130)
 async def test_a_call_is_a_post_to_the_root_or_to_the_queue(client: Client) -> None:
     queue, other = await make(client, "orders"), await make(client, "other")
-    for path in ("/", path_of(queue), path_of(other)):
+    for path in ("/", queue.path, other.path):
         done(await client.call("SendMessage", path=path, QueueUrl=queue.url, MessageBody="m"))
     assert await queue.counts() == (3, 0, 0)
 
@@ -173,25 +161,25 @@ async def test_the_spelling_of_a_request_and_its_reply(world: World, client: Cli
 @row(134, 135)
 async def test_a_get_of_the_queues_url_is_a_call_too(world: World, client: Client) -> None:
     queue, other = await make(client, "orders"), await make(client, "other")
-    query = query_of(world)
-    sent = query.read("SendMessage", await query.get(path_of(queue), {"Action": "SendMessage", "MessageBody": "a+b c"}))
+    query = world.query()
+    sent = query.read("SendMessage", await query.get(queue.path, {"Action": "SendMessage", "MessageBody": "a+b c"}))
     assert done(sent).keys() == {"MD5OfMessageBody", "MessageId"}
     assert await queue.bodies() == ["a+b c"]
     asked = {"Action": "GetQueueAttributes", "AttributeName.1": "VisibilityTimeout", "Version": "2012-11-05"}
-    answer = await query.get(path_of(other), asked)
+    answer = await query.get(other.path, asked)
     assert b"<Attribute><Name>VisibilityTimeout</Name><Value>30</Value></Attribute>" in answer.body
 
 
 @row(135)
 async def test_a_queue_url_in_the_request_overrides_the_path(world: World, client: Client) -> None:
     named, at = await make(client, "named"), await make(client, "at")
-    done(await client.call("SendMessage", path=path_of(at), QueueUrl=named.url, MessageBody="m"))
-    query = query_of(world)
+    done(await client.call("SendMessage", path=at.path, QueueUrl=named.url, MessageBody="m"))
+    query = world.query()
     given = {"Action": "SendMessage", "MessageBody": "m", "QueueUrl": named.url}
-    assert (await query.get(path_of(at), given)).status == 200
+    assert (await query.get(at.path, given)).status == 200
     assert (await named.counts(), await at.counts()) == ((2, 0, 0), (0, 0, 0))
     other = {"Action": "GetQueueUrl", "QueueName": "named", "QueueOwnerAWSAccountId": ACCOUNT}
-    found = query.read("GetQueueUrl", await query.get(path_of(at), other))
+    found = query.read("GetQueueUrl", await query.get(at.path, other))
     assert done(found) == {"QueueUrl": named.url}
 
 
@@ -202,10 +190,10 @@ async def test_an_action_on_the_account_is_not_for_the_url_of_a_queue(
 ) -> None:
     queue = await make(client, "orders")
     message = f"The action {action} is not valid for this endpoint."
-    query = query_of(world)
-    got = query.read(action, await query.get(path_of(queue), {"Action": action} | params))
+    query = world.query()
+    got = query.read(action, await query.get(queue.path, {"Action": action} | params))
     check_refusal(query, got, "InvalidAction", message)
-    posted = await client.call(action, path=path_of(queue), **params)
+    posted = await client.call(action, path=queue.path, **params)
     if client.protocol == "query":
         check_refusal(client, posted, "InvalidAction", message)
     else:
@@ -216,7 +204,7 @@ async def test_an_action_on_the_account_is_not_for_the_url_of_a_queue(
 async def test_a_get_without_an_action_is_an_unknown_operation(world: World, client: Client) -> None:
     queue = await make(client, "orders")
     headers = AS_JSON if client.protocol == "json" else {}
-    answer = await query_of(world).get(path_of(queue), "", headers)
+    answer = await world.query().get(queue.path, "", headers)
     assert answer.status == 404
     assert answer.headers["content-type"] == "text/xml"
     assert b"<UnknownOperationException" in answer.body

@@ -9,20 +9,8 @@ import pytest
 from penstock.api.addresses import Addresses
 from penstock.core.limits import Limits
 
-from .clients import Client, QueryClient, check_request_id
-from .harness import ACCOUNT, HOST, ROOT, STRANGER, Queue, World, done, make, refused, row
-
-AS_JSON = {"Accept": "application/json"}
-
-
-def query_of(world: World) -> QueryClient:
-    client = world.client("query")
-    assert isinstance(client, QueryClient)
-    return client
-
-
-def path_of(queue: Queue) -> str:
-    return f"/{ACCOUNT}/{queue.name}"
+from .clients import AS_JSON, Client, check_request_id
+from .harness import ACCOUNT, HOST, ROOT, STRANGER, World, done, make, refused, row
 
 
 @row(139, 143)
@@ -34,7 +22,7 @@ async def test_a_client_may_ask_for_json(world: World, client: Client) -> None:
         done(await queue.call("DeleteMessage", ReceiptHandle=message["ReceiptHandle"], headers=AS_JSON))
         return
     await queue.send("m")
-    query = query_of(world)
+    query = world.query()
 
     async def ask(path: str, **params: str) -> tuple[int, Any]:
         answer = await query.get(path, params, AS_JSON)
@@ -44,18 +32,18 @@ async def test_a_client_may_ask_for_json(world: World, client: Client) -> None:
 
     status, listed = await ask("/", Action="ListQueues")
     assert (status, list(listed)) == (200, ["ListQueuesResponse"])
-    status, received = await ask(path_of(queue), Action="ReceiveMessage")
+    status, received = await ask(queue.path, Action="ReceiveMessage")
     assert received["ReceiveMessageResponse"]["ResponseMetadata"].keys() == {"RequestId"}
     (message,) = received["ReceiveMessageResponse"]["ReceiveMessageResult"]["messages"]
     assert (status, message["Body"]) == (200, "m")
-    status, told = await ask(path_of(queue), **{"Action": "GetQueueAttributes", "AttributeName.1": "All"})
+    status, told = await ask(queue.path, **{"Action": "GetQueueAttributes", "AttributeName.1": "All"})
     attributes = told["GetQueueAttributesResponse"]["GetQueueAttributesResult"]["Attributes"]
     assert {"Name": "VisibilityTimeout", "Value": "30"} in attributes
-    status, refused_ = await ask(path_of(queue), Action="ListQueues")
+    status, refused_ = await ask(queue.path, Action="ListQueues")
     assert status == 400
     assert refused_["Error"]["Code"] == "InvalidAction"
     assert refused_["Error"]["Message"] == "The action ListQueues is not valid for this endpoint."
-    status, deleted = await ask(path_of(queue), Action="DeleteMessage", ReceiptHandle=message["ReceiptHandle"])
+    status, deleted = await ask(queue.path, Action="DeleteMessage", ReceiptHandle=message["ReceiptHandle"])
     assert (status, list(deleted)) == (200, ["DeleteMessageResponse"])
 
 
@@ -89,14 +77,14 @@ async def test_queue_urls_name_what_the_operator_says_or_a_trusted_proxy(client:
 
 @row(141)
 async def test_every_reply_has_a_request_id_of_its_own(world: World, client: Client) -> None:
-    queue, query = await make(client, "orders"), query_of(world)
+    queue, query = await make(client, "orders"), world.query()
     answers = [
         await queue.call("ReceiveMessage"),
         await queue.call("DeleteMessage", ReceiptHandle="garbage"),
         await queue.call("FooBar"),
         await world.client(client.protocol, secret="wrong").call("ListQueues"),
         await query.get("/", {"Action": "ListQueues"}, AS_JSON),
-        await query.get(path_of(queue), ""),
+        await query.get(queue.path, ""),
     ]
     for answer in answers:
         check_request_id(answer)
