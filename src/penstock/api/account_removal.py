@@ -64,7 +64,7 @@ async def _contents(call: Call, census: Census, account: str) -> penstock.Accoun
             await asyncio.sleep(0)
         with suppress(QueueGone):
             counts = await call.site.store.counts(queue.id, call.now())
-            messages += counts.visible + counts.in_flight + counts.delayed
+            messages += counts.held
             size += counts.bytes
     users, groups, roles, policies, keys = (
         census.entities[kind, account] for kind in (User, Group, Role, ManagedPolicy, AccessKey)

@@ -56,6 +56,7 @@ def wanted_account(given: str | None) -> str:
 async def _described(call: Call, queue: Queue) -> penstock.QueueDescription:
     now, traffic = call.now(), call.site.store.traffic
     counts = await call.site.store.counts(queue.id, now)
+    age = counts.age_ms(now)
     sent, received = traffic.last_sent.get(queue.key, 0), traffic.last_received.get(queue.key, 0)
     return penstock.QueueDescription(
         QueueArn=queue.arn,
@@ -66,7 +67,7 @@ async def _described(call: Call, queue: Queue) -> penstock.QueueDescription:
         InFlightMessages=counts.in_flight,
         DelayedMessages=counts.delayed,
         Bytes=counts.bytes,
-        AgeOfOldestMessage=None if counts.oldest is None else max(0, now - counts.oldest) // 1000,
+        AgeOfOldestMessage=None if age is None else age // 1000,
         CreatedTimestamp=queue.created,
         LastSentTimestamp=sent if sent >= queue.created else None,  # or it was another queue of this name
         LastReceivedTimestamp=received if received >= queue.created else None,

@@ -157,5 +157,5 @@ class _Page(Collector):
             for state, number in states.items():
                 messages.add_metric([*queue.key, state], number)
             size.add_metric(list(queue.key), counts.bytes)
-            age.add_metric(list(queue.key), 0 if counts.oldest is None else (self._now - counts.oldest) / 1000)
+            age.add_metric(list(queue.key), (counts.age_ms(self._now) or 0) / 1000)
         yield from (messages, size, age)

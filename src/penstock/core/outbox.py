@@ -192,10 +192,9 @@ class Outbox:
 
     def gauge(self, queue: Queue, counts: Counts, now: int, reason: str | None = None) -> None:
         if self.level_of(queue):
-            held = counts.visible + counts.in_flight + counts.delayed
-            age = None if counts.oldest is None else max(0, now - counts.oldest)  # one may have come since `now`
-            self._add(queue, journal.GAUGE, now, count=held, visible=counts.visible, in_flight=counts.in_flight,
-                      delayed=counts.delayed, size=counts.bytes, duration_ms=age, reason=reason)  # fmt: skip
+            self._add(queue, journal.GAUGE, now, count=counts.held, visible=counts.visible, in_flight=counts.in_flight,
+                      delayed=counts.delayed, size=counts.bytes, duration_ms=counts.age_ms(now),
+                      reason=reason)  # fmt: skip
 
     def _add(self, queue: Queue, event: str, now: int, **fields: object) -> None:
         self.seq += 1

@@ -59,6 +59,14 @@ class Counts(NamedTuple):
     oldest: int | None
     """Epoch milliseconds at which the oldest message of the queue was enqueued."""
 
+    @property
+    def held(self) -> int:
+        return self.visible + self.in_flight + self.delayed
+
+    def age_ms(self, now: int) -> int | None:
+        """Of the oldest message, which may have come since `now`; None if there is none."""
+        return None if self.oldest is None else max(0, now - self.oldest)
+
 
 @dataclass(frozen=True)
 class Queue:

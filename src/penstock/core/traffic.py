@@ -90,7 +90,7 @@ class Traffic:
             self._pending.append((_add_deleted, queue, now, number))
 
     def gauge(self, queue: QueueKey, counts: Counts, now: int) -> None:
-        age = 0 if counts.oldest is None else max(0, now - counts.oldest) // 1000
+        age = (counts.age_ms(now) or 0) // 1000
         self._pending.append((_add_gauge, queue, now, Gauge(counts.visible, counts.in_flight, counts.delayed, age)))
 
     def committed(self) -> None:

@@ -123,8 +123,7 @@ class Verification:
         held = dict(balance.held)
         for queue in await store.all_queues():
             known = held.pop(queue.key, None)
-            counts = await store.counts(queue.id, 0)
-            number = counts.visible + counts.in_flight + counts.delayed
+            number = (await store.counts(queue.id, 0)).held
             if queue.journal == OFF or known is None:
                 continue
             self.report.queues += 1

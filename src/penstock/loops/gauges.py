@@ -25,7 +25,7 @@ class Gauges:
     async def run_once(self, now: int) -> int:
         """At the start, and whenever a minute begins."""
         self._store.traffic.forget(now)
-        if self._changes() != self._seen or any(sum(counts[:3]) for counts in self._last.values()):
+        if self._changes() != self._seen or any(counts.held for counts in self._last.values()):
             await self._sample(now)
         return now - now % MINUTE_MS + MINUTE_MS
 
@@ -46,7 +46,7 @@ class Gauges:
                 counted[queue.id] = counts = await self._store.counts(queue.id, now)
             except QueueGone:
                 continue
-            if sum(counts[:3]) or counts != self._last.get(queue.id):
+            if counts.held or counts != self._last.get(queue.id):
                 due.append(queue.id)
         for start in range(0, len(due), QUEUES_AT_ONCE):
             await self._store.gauge(due[start : start + QUEUES_AT_ONCE], now)
