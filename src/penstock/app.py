@@ -48,7 +48,7 @@ from penstock.loops.loop import Loop
 from penstock.loops.mover import Mover
 from penstock.loops.refusals import RefusalTeller
 from penstock.loops.sweeper import Sweeper
-from penstock.masterkey import file_of, is_open, vault_of
+from penstock.masterkey import is_open, vault_of
 
 log = structlog.get_logger("penstock")
 
@@ -123,7 +123,7 @@ class Server:
         settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         await self.store.open()
         vault = await vault_of(settings, self.store)
-        if not settings.master_key and is_open(file_of(settings)):
+        if not settings.master_key and is_open(settings.master_key_file):
             log.warning("everybody on this machine can read the master key", file=str(settings.master_key_file))
         keyring = Keyring(vault, settings.kms_keys, settings.kms_keys_disabled)
         self.store.attach_keys(keyring)
@@ -169,7 +169,6 @@ class Server:
 
     async def _start_journal(self) -> None:
         settings = self.settings
-        assert settings.journal_directory is not None, "the settings fill it in"
         keeping = Keeping(
             settings.journal_directory,
             settings.journal,

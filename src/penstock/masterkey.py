@@ -60,12 +60,7 @@ def keys_of(settings: Settings) -> list[bytes]:
     """Those there are, the one in force first."""
     if settings.master_key:
         return [decoded(text) for text in settings.master_key.split()]
-    return read_keys(file_of(settings))
-
-
-def file_of(settings: Settings) -> Path:
-    assert settings.master_key_file is not None, "the settings fill it in"
-    return settings.master_key_file
+    return read_keys(settings.master_key_file)
 
 
 def read_keys(file: Path) -> list[bytes]:
@@ -91,7 +86,7 @@ def is_open(file: Path) -> bool:
 def make_key(settings: Settings, older: Sequence[bytes] = ()) -> bytes:
     """A new key, which is in force from now on."""
     key = secrets.token_bytes(KEY_BYTES)
-    write_keys(file_of(settings), [key, *older])
+    write_keys(settings.master_key_file, [key, *older])
     return key
 
 

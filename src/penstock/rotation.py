@@ -14,7 +14,7 @@ from penstock.config import Settings
 from penstock.core.keyring import Keyring
 from penstock.core.store import Store, StoreError
 from penstock.core.vault import Vault, name_of, sealer_of
-from penstock.masterkey import KEPT, file_of, keys_of, make_key, remember, vault_of, write_keys
+from penstock.masterkey import KEPT, keys_of, make_key, remember, vault_of, write_keys
 
 
 async def rotation(settings: Settings, store: Store, forget: bool = False) -> AsyncIterator[str]:
@@ -33,5 +33,5 @@ async def rotation(settings: Settings, store: Store, forget: bool = False) -> As
     await remember(vault, store)
     yield f"The store is written with {name_of(keys[0]).hex()}."
     if forget and not settings.master_key:
-        write_keys(file_of(settings), keys[:1])
+        write_keys(settings.master_key_file, keys[:1])
         yield f"Older keys are forgotten: {', '.join(name_of(key).hex() for key in keys[1:])}."

@@ -140,7 +140,6 @@ def verify(arguments: argparse.Namespace) -> int:
     from penstock.journal.segments import Segments
     from penstock.journal.verification import Verification
 
-    assert settings.journal_directory is not None, "the settings fill it in"
     directory, started = settings.journal_directory, time.monotonic()
     if not directory.is_dir():
         raise CommandError(f"there is no journal at {directory}; name the server's directory with --data")

@@ -128,5 +128,4 @@ def _reader(name: str, registered: int, committed: dict[str, int], lag: int) -> 
 def source_of(arguments: argparse.Namespace, settings: Settings) -> Source:
     if arguments.endpoint_url:
         return Remote(arguments)
-    assert settings.journal_directory is not None, "the settings fill it in"
     return Files(settings.journal_directory)

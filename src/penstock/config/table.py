@@ -98,7 +98,7 @@ class Settings:
         "", values.optional(values.access_key), WHO, "The root key's id. Empty is one made at the first start."
     )
     root_secret_key: str = setting("", values.optional(values.secret_key), WHO, "The root key's secret.", secret=True)
-    master_key_file: Path | None = setting(
+    master_key_file: Path = setting(
         "",
         values.optional_file,
         WHO,
@@ -145,7 +145,7 @@ class Settings:
         JOURNAL,
         "What is written of every change: full is with bodies. A queue may say otherwise by its tag penstock:journal.",
     )
-    journal_directory: Path | None = setting(
+    journal_directory: Path = setting(
         "", values.optional_file, JOURNAL, "Where the journal is kept. Empty is journal in the data directory."
     )
     journal_segment_bytes: int = setting(
