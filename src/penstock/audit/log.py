@@ -8,7 +8,6 @@ It refuses to know what is worth a line (`api.audit` does) and when to do what i
 """
 
 import asyncio
-import errno
 import os
 import sys
 from collections.abc import Callable
@@ -25,10 +24,10 @@ from penstock.core.errors import Unavailable
 from penstock.core.neighbourhood import neighbourhood_of
 from penstock.core.thinning import DAY_MS, OTHERS, REFUSED, Thinning
 from penstock.journal.disk import Disk
+from penstock.journal.writer import FULL_DISK
 
 log = structlog.get_logger("penstock")
 
-FULL_DISK = {errno.ENOSPC, errno.EDQUOT}
 FILE_BYTES = 16_777_216
 MOST_WAITING = 1_048_576
 """Bytes that may wait for a disk with no room; refused calls beyond them are only counted."""
