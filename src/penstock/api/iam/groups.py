@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from penstock.api.call import Call, Operation
 from penstock.api.iam import shown
-from penstock.api.iam.nouns import GROUPS, USERS, by_name
+from penstock.api.iam.nouns import GROUPS, USERS, by_name, check_bare
 from penstock.api.iam.paging import page
 from penstock.api.iam.quotas import QUOTAS
 from penstock.api.iam.refusals import in_use, no_such, over_quota
@@ -66,10 +66,7 @@ async def delete_group(call: Call, request: iam.DeleteGroupRequest) -> None:
         group = GROUPS.asked(call, directory, request)
         if members(directory, group):
             raise in_use("remove users from group")
-        if group.attached:
-            raise in_use("detach all policies")
-        if group.inline:
-            raise in_use("delete policies")
+        check_bare(group)
         await call.site.identities.save(removed=[group])
 
 

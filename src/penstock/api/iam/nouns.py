@@ -11,9 +11,9 @@ from typing import Any, Generic, TypeVar
 from penstock.api.call import Call
 from penstock.api.iam.paging import Page, page
 from penstock.api.iam.quotas import QUOTAS
-from penstock.api.iam.refusals import already_there, invalid_input, no_such, not_valid, over_quota
+from penstock.api.iam.refusals import already_there, in_use, invalid_input, no_such, not_valid, over_quota
 from penstock.aws.iam import SERVICE
-from penstock.core.directory import Directory, Group, ManagedPolicy, Role, Titled, User, named
+from penstock.core.directory import Directory, Group, Holder, ManagedPolicy, Role, Titled, User, named
 from penstock.core.identifiers import unique_id
 from penstock.core.identity import Kind
 
@@ -91,6 +91,14 @@ GROUPS = Noun("Group", "Groups", Group, "AGPA", Directory.group)
 ROLES = Noun("Role", "Roles", Role, "AROA", Directory.role)
 POLICIES = Policies("Policy", "Policies", ManagedPolicy, "ANPA", Directory.policy)
 HOLDERS: tuple[Noun[User] | Noun[Group] | Noun[Role], ...] = (USERS, GROUPS, ROLES)
+
+
+def check_bare(holder: Holder) -> None:
+    """Who has a policy cannot be deleted."""
+    if holder.attached:
+        raise in_use("detach all policies")
+    if holder.inline:
+        raise in_use("delete policies")
 
 
 def user_meant(call: Call, directory: Directory, name: str | None) -> User | None:

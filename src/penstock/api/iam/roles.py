@@ -6,9 +6,9 @@ from penstock.api.call import Call, Operation
 from penstock.api.iam import shown
 from penstock.api.iam.boundaries import bounding
 from penstock.api.iam.documents import checked, size_of
-from penstock.api.iam.nouns import ROLES
+from penstock.api.iam.nouns import ROLES, check_bare
 from penstock.api.iam.quotas import QUOTAS
-from penstock.api.iam.refusals import in_use, over_quota
+from penstock.api.iam.refusals import over_quota
 from penstock.api.iam.tags import checked_tags
 from penstock.api.principals import check_known
 from penstock.aws import iam
@@ -82,10 +82,7 @@ async def update_assume_role_policy(call: Call, request: iam.UpdateAssumeRolePol
 async def delete_role(call: Call, request: iam.DeleteRoleRequest) -> None:
     async with call.site.identities.changing() as directory:
         role = ROLES.asked(call, directory, request)
-        if role.attached:
-            raise in_use("detach all policies")
-        if role.inline:
-            raise in_use("delete policies")
+        check_bare(role)
         await call.site.identities.save(removed=[role])
 
 

@@ -5,11 +5,11 @@ from msgspec.structs import replace
 from penstock.api.call import Call, Operation
 from penstock.api.iam import shown
 from penstock.api.iam.boundaries import bounding
-from penstock.api.iam.nouns import USERS, user_meant
+from penstock.api.iam.nouns import USERS, check_bare, user_meant
 from penstock.api.iam.refusals import in_use
 from penstock.api.iam.tags import checked_tags
 from penstock.aws import iam
-from penstock.core.directory import Directory, User, named
+from penstock.core.directory import User, named
 
 
 async def create_user(call: Call, request: iam.CreateUserRequest) -> iam.CreateUserResponse:
@@ -59,19 +59,12 @@ async def update_user(call: Call, request: iam.UpdateUserRequest) -> None:
 async def delete_user(call: Call, request: iam.DeleteUserRequest) -> None:
     async with call.site.identities.changing() as directory:
         user = USERS.asked(call, directory, request)
-        _check_bare(directory, user)
+        if directory.keys_of(user.account, user.name):
+            raise in_use("delete access keys")
+        check_bare(user)
+        if user.groups:
+            raise in_use("remove users from group")
         await call.site.identities.save(removed=[user])
-
-
-def _check_bare(directory: Directory, user: User) -> None:
-    if directory.keys_of(user.account, user.name):
-        raise in_use("delete access keys")
-    if user.attached:
-        raise in_use("detach all policies")
-    if user.inline:
-        raise in_use("delete policies")
-    if user.groups:
-        raise in_use("remove users from group")
 
 
 OPERATIONS: dict[str, Operation] = {
