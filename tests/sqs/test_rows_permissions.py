@@ -3,8 +3,12 @@
 import json
 from typing import Any
 
+import pytest
+
+from penstock.core.limits import Limits
+
 from .clients import Client
-from .harness import ACCOUNT, OTHER_ACCOUNT, done, make, row
+from .harness import ACCOUNT, OTHER_ACCOUNT, STRANGER, World, done, make, row
 
 
 @row(126)
@@ -94,3 +98,16 @@ async def test_a_policy_is_kept_as_it_was_written_until_an_empty_one_removes_it(
         await queue.set(Policy="")
         assert await queue.attributes("Policy") == {}
     await queue.set(Policy="")
+
+
+@row(129)
+@pytest.mark.parametrize("settings", [{"limits": Limits(max_policy_statements=30, max_policy_bytes=30_000)}])
+async def test_a_policy_may_be_as_large_as_the_operator_lets_it_and_holds(world: World, client: Client) -> None:
+    queue = await make(client, "orders")
+    statement = {"Effect": "Allow", "Principal": "*", "Action": "sqs:SendMessage", "Resource": queue.arn}
+    many = [statement | {"Sid": f"{number:0800}"} for number in range(31)]
+    too_many = "31 statements were found in the submitted policy, max allowed is 30"
+    attributes = {"Policy": json.dumps({"Version": "2012-10-17", "Statement": many})}
+    await queue.refuses("OverLimit", too_many, "SetQueueAttributes", Attributes=attributes)
+    await queue.set(Policy=json.dumps({"Version": "2012-10-17", "Statement": many[:30]}))
+    done(await world.client(client.protocol, STRANGER).call("SendMessage", QueueUrl=queue.url, MessageBody="m"))

@@ -6,7 +6,7 @@ refusal_text  a Decision that refuses → Amazon's words
 """
 
 from penstock.core.policy.decision import Ask, Decision, Grants, Match, Reason, Source, decide
-from penstock.core.policy.document import Bounds, read_policy
+from penstock.core.policy.document import read_policy
 from penstock.core.policy.principals import named_by
 from penstock.core.policy.problem import PolicyError, UnknownPrincipal
 from penstock.core.policy.statement import Policy, Statement, Use
@@ -15,7 +15,6 @@ from penstock.core.policy.words import refusal_text
 
 __all__ = [
     "Ask",
-    "Bounds",
     "Context",
     "Decision",
     "Grants",

@@ -19,22 +19,19 @@ _ELEMENTS = ("Version", "Id", "Statement")
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much a document may hold. None: as much as its size lets it."""
+    """How much a document may hold. None: as much as whoever takes it lets it."""
 
-    characters: int = 20_480
-    statements: int | None = None
+    characters: int | None = 20_480
     principals: int | None = None
 
 
-BOUNDS = {Use.IDENTITY: Bounds(), Use.TRUST: Bounds(), Use.RESOURCE: Bounds(statements=20, principals=50)}
+BOUNDS = {Use.IDENTITY: Bounds(), Use.TRUST: Bounds(), Use.RESOURCE: Bounds(characters=None, principals=50)}
 
 
-def read_policy(
-    text: str, use: Use, name: str = "", bounds: Bounds | None = None, known: Known | None = None
-) -> Policy:
+def read_policy(text: str, use: Use, name: str = "", known: Known | None = None) -> Policy:
     """`name` is what decisions call it. Raises PolicyError; UnknownPrincipal if `known` is given and says no."""
-    bounds = bounds or BOUNDS[use]
-    if len(text) > bounds.characters:
+    bounds = BOUNDS[use]
+    if bounds.characters is not None and len(text) > bounds.characters:
         raise PolicyError(f"It has {len(text)} characters, and {bounds.characters} are allowed")
     document = _parsed(text)
     if not isinstance(document, dict):
@@ -48,7 +45,7 @@ def read_policy(
     if type(document.get("Id", "")) is not str:
         raise PolicyError("Id is not a text", "Id")
     grammar = Grammar(use, _version(document) == VARIABLES_SINCE, bounds.principals, known)
-    return Policy(name, use, _statements(document, grammar, bounds))
+    return Policy(name, use, _statements(document, grammar))
 
 
 def _version(document: dict[str, Any]) -> str:
@@ -58,7 +55,7 @@ def _version(document: dict[str, Any]) -> str:
     return str(version)
 
 
-def _statements(document: dict[str, Any], grammar: Grammar, bounds: Bounds) -> tuple[Statement, ...]:
+def _statements(document: dict[str, Any], grammar: Grammar) -> tuple[Statement, ...]:
     if "Statement" not in document:
         raise PolicyError("Statement is missing")
     given = document["Statement"]
@@ -66,8 +63,6 @@ def _statements(document: dict[str, Any], grammar: Grammar, bounds: Bounds) -> t
         return (grammar.statement(given, "Statement"),)
     if not given:
         raise PolicyError("There is no statement", "Statement")
-    if bounds.statements is not None and len(given) > bounds.statements:
-        raise PolicyError(f"There are {len(given)} statements, and {bounds.statements} are allowed", "Statement")
     return tuple(grammar.statement(statement, f"Statement[{index}]") for index, statement in enumerate(given))
 
 
