@@ -143,3 +143,23 @@ async def test_data_keys_that_are_sealed_anew_open_without_the_old_key_and_leave
     assert not [text for text in sealed if text in content]
     world = await opened(keyring(NEW))
     assert await Line(world, line.queue).bodies() == ["precious"]
+
+
+async def test_a_message_is_read_with_the_key_in_use_that_encrypted_it(opened: Open) -> None:
+    """It is not read from the disk and opened a second time."""
+    world = await opened(keyring())
+    line = await world.queue("q")
+    await line.send("m")
+    store_of(world).database.execute("DELETE FROM data_key")
+    assert await line.bodies() == ["m"]
+
+
+async def test_a_key_in_use_goes_with_its_queue(opened: Open) -> None:
+    world = await opened(keyring())
+    line, other = await world.queue("q"), await world.queue("other")
+    await line.send("m")
+    await other.send("m")
+    await world.store.delete_queue(line.id, world.now)
+    kept = store_of(world)._keys
+    assert list(kept._in_use) == [other.id]
+    assert list(kept._ciphers) == [kept._in_use[other.id].number]

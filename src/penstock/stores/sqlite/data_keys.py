@@ -11,6 +11,7 @@ it, and it must never be used again, so everything that is known here is forgott
 """
 
 from contextlib import suppress
+from functools import lru_cache
 from os import urandom
 
 from cryptography.exceptions import InvalidTag
@@ -28,22 +29,23 @@ HEADER_BYTES = 7
 _CONTENT = HEADER_BYTES + NONCE_BYTES
 MOST_MESSAGES = 2**28
 """Under one data key: two of so many random nonces are the same once in 2 to the power of 41 keys."""
-OPENED_AT_MOST = 10_000
+OPENED_AT_MOST = 20_000
+"""Of those that encrypt no more. Each takes two and a half kilobytes."""
 
 
 class DataKey:
     """One that encrypts."""
 
-    __slots__ = ("_cipher", "_header", "left", "master", "until")
+    __slots__ = ("_header", "cipher", "left", "master", "number", "until")
 
     def __init__(self, number: int, master: str, cipher: AESGCM, until: int) -> None:
         self._header = MARK + number.to_bytes(HEADER_BYTES - 1)
-        self._cipher, self.master, self.until, self.left = cipher, master, until, MOST_MESSAGES
+        self.number, self.cipher, self.master, self.until, self.left = number, cipher, master, until, MOST_MESSAGES
 
     def encrypted(self, identity: bytes, content: bytes) -> bytes:
         self.left -= 1
         nonce, header = urandom(NONCE_BYTES), self._header
-        return header + nonce + self._cipher.encrypt(nonce, content, header + identity)
+        return header + nonce + self.cipher.encrypt(nonce, content, header + identity)
 
 
 class DataKeys:
@@ -68,11 +70,13 @@ class DataKeys:
     def forget(self) -> None:
         """After a rollback."""
         self._in_use: dict[int, DataKey] = {}
-        self._opened: dict[int, AESGCM] = {}
+        self._ciphers: dict[int, AESGCM] = {}
+        """Of those in use, by number: what encrypts a message also decrypts it."""
+        self._opened = lru_cache(OPENED_AT_MOST)(self._open)
 
     def left(self, queue_id: int) -> None:
         """The queue is gone, or is empty for good: nothing that its keys encrypted is ever read again."""
-        self._in_use.pop(queue_id, None)
+        self._drop(queue_id)
         self._db.execute("DELETE FROM data_key WHERE queue=?", (queue_id,))
 
     def usable(self, entry: Entry) -> bool:
@@ -91,8 +95,14 @@ class DataKeys:
             return None
         key = self._in_use.get(entry.id)
         if key is None or key.master != master or now >= key.until or key.left <= 0:
-            key = self._in_use[entry.id] = self._made(entry, master, self._keyring, now)
+            key = self._made(entry, master, self._keyring, now)
+            self._drop(entry.id)
+            self._in_use[entry.id], self._ciphers[key.number] = key, key.cipher
         return key
+
+    def _drop(self, queue_id: int) -> None:
+        if key := self._in_use.pop(queue_id, None):
+            del self._ciphers[key.number]
 
     def _made(self, entry: Entry, master: str, keyring: Keyring, now: int) -> DataKey:
         vault, secret = keyring.vault(master), urandom(KEY_BYTES)
@@ -122,7 +132,7 @@ class DataKeys:
         """Raises Unopenable if it is not what was encrypted, KeyRefused if its key must not be used now."""
         header = content[:HEADER_BYTES]
         number = int.from_bytes(header[1:])
-        cipher = self._opened.get(number) or self._open(number)
+        cipher = self._ciphers.get(number) or self._opened(number)
         try:
             return cipher.decrypt(content[HEADER_BYTES:_CONTENT], content[_CONTENT:], header + identity)
         except (InvalidTag, ValueError):
@@ -135,10 +145,7 @@ class DataKeys:
         queue, master, sealed = row
         if self._keyring is None:
             raise KeyRefused("KmsInvalidState", "There is no master key.")
-        if len(self._opened) >= OPENED_AT_MOST:
-            self._opened.clear()
-        self._opened[number] = cipher = AESGCM(self._keyring.vault(master).open(sealed, _about(queue)))
-        return cipher
+        return AESGCM(self._keyring.vault(master).open(sealed, _about(queue)))
 
     def reseal(self) -> int:
         """Also those whose key of KMS refuses: nobody reads them now, but they must open when it is back."""
