@@ -151,7 +151,7 @@ def test_two_who_vouch_for_the_same_name_vouch_each_for_what_they_have(town: Tow
 
 
 def test_what_is_remembered_is_bounded(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("penstock.api.identities.MOST_REMEMBERED", 5)
+    monkeypatch.setattr("penstock.api.identities.ANSWERS_REMEMBERED", 5)
     town.give(ANN, allow("sqs:*", Condition={"IpAddress": {"aws:SourceIp": "192.0.2.0/24"}}))
     for number in range(12):
         town.peer = f"192.0.2.{number}"

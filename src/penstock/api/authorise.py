@@ -20,6 +20,11 @@ from penstock.core.queue import UNREADABLE, Queue, QueueKey
 
 Authorise = Callable[[Call], Awaitable[None]]
 
+CONDITIONS = slice(5, None)
+"""Where in a question the values of conditions are."""
+LONGEST_REMEMBERED = 1000
+"""Characters of them all: some are as the caller writes them, and there may be many."""
+
 IDLE = read_policy(
     '{"Statement":{"Effect":"Deny","Principal":"*","Action":"sqs:Nothing","Resource":"*"}}', Use.RESOURCE
 )
@@ -51,7 +56,9 @@ async def authorise(call: Call) -> None:
     if right.also is not None:
         _decide(call, right, right.also(call), None)
     if queue is not None:
-        call.site.identities.remember(_question(call, right, queue))
+        question = _question(call, right, queue)
+        if len(str(question[CONDITIONS])) <= LONGEST_REMEMBERED:
+            call.site.identities.remember(question)
 
 
 def require(call: Call, action: str, key: QueueKey, queue: Queue | None) -> None:

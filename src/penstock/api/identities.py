@@ -28,8 +28,10 @@ from penstock.core.policy import Grants
 from penstock.core.store import RecordsChanged, Store
 from penstock.core.vault import Unopenable, Vault
 
-MOST_REMEMBERED = 10_000
-"""Standings, and answers, that are kept at once: anyone may make as many sessions as they like."""
+STANDINGS_REMEMBERED = 10_000
+"""At once: anyone may make as many sessions as they like."""
+ANSWERS_REMEMBERED = 100_000
+"""Each takes some 150 bytes: ten thousand queues, and what is asked of each by a few callers."""
 TOKENS_REMEMBERED = 1024
 """Only those that are good: nobody can push them out, or take memory, with tokens of his own making."""
 
@@ -165,13 +167,13 @@ class Identities:
         key = principal.arn, principal.owner, session.policies if session else None
         known = self._standings.get(key)
         if known is None:
-            if len(self._standings) >= MOST_REMEMBERED:
+            if len(self._standings) >= STANDINGS_REMEMBERED:
                 self._standings.clear()
             known = self._standings[key] = Standing(grants_of(principal, self.directory))
         return known
 
     def remember(self, question: tuple[object, ...]) -> None:
-        if len(self.allowed) >= MOST_REMEMBERED:
+        if len(self.allowed) >= ANSWERS_REMEMBERED:
             self.allowed.clear()
         self.allowed.add(question)
 

@@ -7,8 +7,11 @@ from typing import Any
 from penstock.core.errors import ServiceError
 from penstock.core.queue import QueueKey
 
+LONGEST_REMEMBERED = 500
+"""Characters. The name of a host may have 253, that of a queue 80; but strangers write URLs, too, and they may be as
+long as a request."""
 
-@lru_cache(maxsize=4096)
+
 def key_of_url(url: str, region: str, account: str) -> QueueKey:
     """Takes `scheme://host/account/name`, `/account/name` and a bare queue name."""
     path = url.partition("://")[2].partition("/")[2] if "://" in url else url
@@ -20,10 +23,14 @@ def key_of_url(url: str, region: str, account: str) -> QueueKey:
     raise ServiceError("InvalidAddress", f"The address {url} is not valid for this endpoint.")
 
 
+remembered_key = lru_cache(maxsize=20_000)(key_of_url)
+
+
 def resource_of(request: Any, region: str, account: str) -> QueueKey | None:
     """The queue a decoded request names; None for a request about the account as a whole."""
     if url := getattr(request, "QueueUrl", None):
-        return key_of_url(url, region, account)
+        find = remembered_key if len(url) + len(region) <= LONGEST_REMEMBERED else key_of_url
+        return find(url, region, account)
     if name := getattr(request, "QueueName", None):
         return QueueKey(region, getattr(request, "QueueOwnerAWSAccountId", None) or account, name)
     if arn := getattr(request, "SourceArn", None):

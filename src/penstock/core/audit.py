@@ -7,7 +7,6 @@ of a kind are written; it refuses to know files, and which call is what kind (`a
 
 from collections.abc import Sequence
 from enum import StrEnum
-from functools import lru_cache
 from hashlib import sha256
 from typing import NamedTuple, Protocol
 
@@ -91,7 +90,6 @@ def read_line(line: bytes) -> Sealed:
     return Sealed(_decode(text + b"}"), digest, sha256(text).hexdigest() == digest)
 
 
-@lru_cache(maxsize=4096)
 class Ask(NamedTuple):
     """Which entries are wanted: texts that are empty ask for all, `after` is a number, times are epoch milliseconds."""
 

@@ -56,5 +56,5 @@ class Seal:
         return hashlib.blake2b(sealed, key=self._key, digest_size=_DIGEST_BYTES)
 
 
-seal_of = lru_cache(1000)(Seal)
-"""Which queue's, with which key."""
+seal_of = lru_cache(20_000)(Seal)
+"""Which queue's, with which key. Each takes half a kilobyte."""
