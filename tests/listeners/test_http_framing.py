@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from penstock.aws.http import HttpRequest
 from penstock.listeners.http_framing import RequestReader
+from penstock.listeners.http_likeness import Shared
 from penstock.listeners.http_limits import HttpLimits, Refused
 
 from .test_http_hardening import AMBIGUOUS, CHUNKED, mutated
@@ -22,7 +23,7 @@ WELL_FORMED = [
 
 def read(pieces: list[bytes]) -> list[HttpRequest | int]:
     """The requests in these bytes, and the status of the refusal that ends them, if any."""
-    reader, read = RequestReader(HttpLimits(), "peer"), list[HttpRequest | int]()
+    reader, read = RequestReader(HttpLimits(), Shared(), "peer"), list[HttpRequest | int]()
     try:
         for piece in pieces:
             reader.buffer += piece
@@ -83,7 +84,7 @@ def test_a_body_is_the_same_in_any_chunks(body: bytes, sizes: list[int], places:
 
 
 def test_a_head_cut_short_costs_nothing_but_its_bytes() -> None:
-    reader = RequestReader(HttpLimits())
+    reader = RequestReader(HttpLimits(), Shared())
     reader.buffer += request(b"hello")[:-6]
     assert reader.next() is None
     assert not reader.in_body

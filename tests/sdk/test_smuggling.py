@@ -35,9 +35,13 @@ def queue(server: Server) -> Iterator[tuple[Any, str]]:
     sqs.delete_queue(QueueUrl=url)
 
 
-def said(wire: Wire, request: bytes) -> tuple[int, bytes]:
+def said(wire: Wire, request: bytes, *before: bytes) -> tuple[int, bytes]:
+    """The answer, on a connection on which other requests were answered before."""
     host, port = wire.host.split(":")
     with socket.create_connection((host, int(port)), 10, (next(_addresses), 0)) as connection:
+        for one in before:
+            connection.sendall(one)
+            assert replies(connection, 1)[0][0] == 200
         connection.sendall(request)
         return replies(connection, 1)[0]
 
@@ -104,13 +108,16 @@ ATTACKS: dict[str, Attack] = {
 }
 
 
+@pytest.mark.parametrize("known", [0, 4], ids=["at once", "after others like it"])
 @pytest.mark.parametrize("name", ATTACKS)
 def test_a_signed_request_whose_headers_were_tampered_with_does_nothing(
-    session: Wire, queue: tuple[Any, str], name: str
+    session: Wire, queue: tuple[Any, str], name: str, known: int
 ) -> None:
+    """Also where the server knows the heads of this connection by then."""
     sqs, url = queue
-    request = attacked(session.bytes_of("SendMessage", QueueUrl=url, MessageBody="smuggled"), ATTACKS[name])
-    status, body = said(session, request)
+    honest = session.bytes_of("SendMessage", QueueUrl=url, MessageBody="honestly", DelaySeconds=900)
+    request = session.bytes_of("SendMessage", QueueUrl=url, MessageBody="smuggled", DelaySeconds=0)
+    status, body = said(session, attacked(request, ATTACKS[name]), *[honest] * known)
     assert 400 <= status < 500, body
     assert "Messages" not in sqs.receive_message(QueueUrl=url)
 

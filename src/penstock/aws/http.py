@@ -7,6 +7,12 @@ import msgspec
 
 Headers = dict[bytes, bytes]
 
+VARYING = frozenset(
+    (b"authorization", b"x-amz-date", b"content-length", b"x-amz-content-sha256", b"amz-sdk-invocation-id")
+)
+"""Headers that are new with every request of a client; of the authorization, its last characters: the signature."""
+SIGNATURE_DIGITS = 64
+
 
 class HttpRequest(msgspec.Struct):
     """`target` is the request target exactly as it was sent. Header names are lower case; a header that came more
@@ -20,6 +26,11 @@ class HttpRequest(msgspec.Struct):
     secure: bool = False
     prepared: Any = None
     """What the handler worked out when it was told of the request, for itself."""
+    lesson: Any = None
+    """What the handler said to `remember` of an earlier request on this connection, if the head of this one is the same
+    but for the values of `VARYING`, and these are of letters, digits and hyphens."""
+    remember: "Callable[[HttpRequest, Any], None] | None" = None
+    """If the listener offers it: takes this request and a lesson, once it is known to be from whom it says."""
 
     @property
     def kind(self) -> bytes:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from penstock.aws.canonical import canonical_request
 from penstock.aws.claim import ALGORITHM, MISMATCH, TERMINATOR, Signature, epoch_seconds, iso, mismatch, read
+from penstock.aws.familiar import SKEW_SECONDS, Familiar
 from penstock.aws.http import HttpRequest
 from penstock.core.errors import ServiceError
 from penstock.core.session import TEMPORARY_KEY
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Signature", "Verifier", "read"]
 
-SKEW_SECONDS = 15 * 60
 GLOBAL_SERVICES, GLOBAL_REGION = frozenset({"iam", "sts"}), "us-east-1"  # signed for there, wherever the server is
 _DUMMY_SECRET = secrets.token_hex(20)
 _NO_MATCH = (
@@ -80,6 +80,13 @@ class Verifier:
             raise ServiceError("InvalidClientTokenId", "The security token included in the request is invalid.")
         if refusal is not None:
             raise refusal
+
+    def familiar(self, signature: Signature, request: HttpRequest, secret: str, now: int) -> Familiar | None:
+        """What confirms the next signature like this one, which was found good; None if it does not confirm this."""
+        if signature.presigned or b"x-amz-date" not in request.headers:
+            return None
+        familiar = Familiar(signature, request, self._signing_key)
+        return familiar if familiar.confirms(request, secret, now) else None
 
     def _out_of_scope(self, signature: Signature) -> ServiceError | None:
         problems = ""

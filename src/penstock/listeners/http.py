@@ -24,6 +24,7 @@ import structlog
 from penstock.aws.http import Handler, Prepare
 from penstock.core.neighbourhood import neighbourhood_of
 from penstock.listeners.http_connection import HttpConnection
+from penstock.listeners.http_likeness import Shared
 from penstock.listeners.http_limits import HttpLimits
 from penstock.listeners.http_reply import Refuse, refuse_in_words, render
 
@@ -69,6 +70,7 @@ class HttpListener:
         self.limits = limits
         self.draining = False
         self.date = date_line()
+        self.likenesses = Shared()
         self._tls_files, self._on_connections, self._prepare = tls, on_connections, prepare
         self._waiting: list[HttpConnection] = []
         self._tls: ssl.SSLContext | None = None

@@ -30,6 +30,7 @@ import structlog
 
 from penstock.aws.http import Handler, HttpRequest, HttpResponse
 from penstock.listeners.http_framing import RequestReader
+from penstock.listeners.http_likeness import Shared
 from penstock.listeners.http_limits import HttpLimits, Refused
 from penstock.listeners.http_reply import CONTINUE, Refuse, render
 
@@ -58,6 +59,7 @@ class Owner(Protocol):
     refuse: Refuse
     draining: bool
     date: bytes
+    likenesses: Shared
 
     def arrived(self, connection: "HttpConnection") -> None:
         """A whole request is here; the connection will be told to run it."""
@@ -71,7 +73,7 @@ class HttpConnection(asyncio.Protocol):
         self.deadline = math.inf
         self._owner, self._loop, self._limits, self._secure = owner, loop, owner.limits, secure
         self._transport = cast(asyncio.Transport, None)  # until it has arrived
-        self._reader = RequestReader(owner.limits, peer, secure)
+        self._reader = RequestReader(owner.limits, owner.likenesses, peer, secure)
         self._stage = ARRIVING
         self._started = 0.0  # the request in SERVING; in BODY, the stretch of time whose pace is judged next
         self._judged = 0  # bytes of the body that came before that stretch

@@ -20,6 +20,7 @@ import httptools
 
 from penstock.aws.http import Headers, HttpRequest
 from penstock.listeners.http_chunks import TOKEN, ChunkedBody
+from penstock.listeners.http_likeness import Likenesses, Shared
 from penstock.listeners.http_limits import HttpLimits, Refused, too_large
 
 METHOD = re.compile(TOKEN)
@@ -34,7 +35,7 @@ ONCE = frozenset((b"host", b"authorization", b"x-amz-date", b"content-length", b
 class RequestReader:
     """The bytes of one connection. `keep_alive` and `wants_continue` speak of the request read last."""
 
-    def __init__(self, limits: HttpLimits, peer: str = "", secure: bool = False) -> None:
+    def __init__(self, limits: HttpLimits, shared: Shared, peer: str = "", secure: bool = False) -> None:
         self.buffer = bytearray()
         self.keep_alive = True
         self.wants_continue = False
@@ -48,6 +49,7 @@ class RequestReader:
         self._request: HttpRequest | None = None
         self._length = 0
         self._chunks: ChunkedBody | None = None
+        self._likenesses = Likenesses(shared)
 
     @property
     def in_body(self) -> bool:
@@ -61,6 +63,14 @@ class RequestReader:
         """The request that `data` is from its first byte to its last, if it is one of the ordinary kind: what nearly
         everyone sends, read without a detour. None if `next` is to look at the bytes."""
         end = data.find(b"\r\n\r\n") + 4
+        for like in self._likenesses.by_size.get(end, ()):
+            if (headers := like.headers_of(data)) and len(data) - end <= self._limits.body_bytes:
+                self.keep_alive = True
+                body = data[end:]
+                return HttpRequest("POST", like.target, headers, body, self._peer, self._secure, None, like.lesson)
+        return self._whole(data, end)
+
+    def _whole(self, data: bytes, end: int) -> HttpRequest | None:
         if end < 4 or end > self._limits.line_bytes or not data.startswith(ORDINARY[0]):
             return None
         headers: Headers = {}
@@ -87,7 +97,9 @@ class RequestReader:
         ):
             return None
         self.keep_alive = True
-        return HttpRequest("POST", target, headers, data[end:], self._peer, self._secure)
+        request = HttpRequest("POST", target, headers, data[end:], self._peer, self._secure)
+        self._likenesses.meet(data[:end], request)
+        return request
 
     def next(self) -> HttpRequest | None:
         """The next whole request, or None until more bytes arrive."""

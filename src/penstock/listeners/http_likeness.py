@@ -1,0 +1,89 @@
+"""The next head of a connection, known by its likeness to one before it.
+
+A client that keeps its connection sends heads that differ in the values of a few headers (`VARYING`) and in nothing
+else. A `Likeness` is such a head with holes: fixed pieces, and between them values of fixed widths. Bytes that are
+equal in every piece, and whose values are letters, digits and hyphens, which mean nothing to HTTP, are the same head
+with other values; so what llhttp and `RequestReader.whole` found of the first holds for them, and only the length of
+the body has to be compared. Whatever does not fit is read the long way. Nothing is refused here.
+
+A likeness is made when the handler asks for it, and it asks for those who have shown who they are: strangers take no
+memory. A connection knows what came on it alone, so nobody can tell from the time a request takes what others send.
+But what connections know alike is kept once.
+"""
+
+import re
+from functools import partial
+from struct import Struct
+from typing import Any
+from weakref import WeakValueDictionary
+
+from penstock.aws.http import SIGNATURE_DIGITS, VARYING, Headers, HttpRequest
+
+MOST_SIZES, MOST_OF_A_SIZE = 16, 3
+"""What is known of one connection."""
+HARMLESS = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-"
+HOLE = re.compile(
+    rb"\r\n(?:(%b):[ \t]*([0-9a-z-]+)|(authorization):[^\r\n]*Signature=([0-9a-f]{%d}))(?=[ \t]*\r\n)"
+    % (b"|".join(sorted(VARYING - {b"authorization"})), SIGNATURE_DIGITS),
+    re.IGNORECASE,
+)
+NEEDED = frozenset((b"authorization", b"content-length", b"x-amz-date"))
+
+
+class Likeness:
+    """Of a request that was read. `lesson` is what the handler wants to be told with the next like it; `useful` says
+    whether that can be known, and the request itself is like it."""
+
+    def __init__(self, head: bytes, request: HttpRequest, lesson: Any) -> None:
+        self._size, self.target, self.lesson = len(head), request.target, lesson
+        names, widths, at = [], "", 0
+        for hole in HOLE.finditer(head):
+            start, end = hole.span(2) if hole[1] else hole.span(4)
+            names.append((hole[1] or hole[3]).lower())
+            widths, at = f"{widths}{start - at}s{end - start}s", end
+        self._names, self._headers = names, request.headers
+        self._cut = Struct(f"{widths}{len(head) - at}s").unpack_from
+        self._pieces = self._cut(head)[::2]
+        self._claim = request.headers.get(b"authorization", b"")[:-SIGNATURE_DIGITS]
+        self.key = widths, self._pieces
+        self.useful = NEEDED.issubset(names) and self.headers_of(head + request.body) == request.headers
+
+    def headers_of(self, data: bytes) -> Headers | None:
+        """If `data` is such a head, of which is known that it is as long as ours, and then its body: its headers."""
+        parts = self._cut(data)
+        values = parts[1::2]
+        if parts[::2] != self._pieces or b"".join(values).translate(None, HARMLESS):
+            return None
+        headers = self._headers.copy()
+        headers.update(zip(self._names, values, strict=True))
+        headers[b"authorization"] = self._claim + headers[b"authorization"]
+        return headers if headers[b"content-length"] == b"%d" % (len(data) - self._size) else None
+
+
+Shared = WeakValueDictionary[tuple[str, tuple[bytes, ...]], Likeness]
+"""Those of all connections that have one handler, for as long as one of them has it."""
+
+
+class Likenesses:
+    """Those of one connection, by the length of the head. They are made at the second head of a length that is read the
+    long way, the fourth, the eighth …: where heads alternate without end, hardly any time goes into it."""
+
+    def __init__(self, shared: Shared) -> None:
+        self.by_size: dict[int, list[Likeness]] = {}
+        self._met: dict[int, int] = {}
+        self._shared = shared
+
+    def meet(self, head: bytes, request: HttpRequest) -> None:
+        """A head was read the long way: offer to remember it, if it is time to."""
+        if len(self._met) == MOST_SIZES:
+            self._met, self.by_size = {}, {}
+        met = self._met[len(head)] = self._met.get(len(head), 0) + 1
+        if met > 1 and not met & (met - 1):
+            request.remember = partial(self._remember, head)
+
+    def _remember(self, head: bytes, request: HttpRequest, lesson: Any) -> None:
+        likeness = Likeness(head, request, lesson)
+        if likeness.useful:
+            alike = self.by_size.setdefault(len(head), [])
+            alike[MOST_OF_A_SIZE - 1 :] = []
+            alike.insert(0, self._shared.setdefault(likeness.key, likeness))
