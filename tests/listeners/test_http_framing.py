@@ -28,6 +28,7 @@ def read(pieces: list[bytes]) -> list[HttpRequest | int]:
         for piece in pieces:
             reader.buffer += piece
             while (request := reader.next()) is not None:
+                request.remember = None  # an offer, and no part of what was read
                 read.append(request)
     except Refused as refused:
         read.append(refused.status)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from penstock.aws.http import HttpRequest
 from penstock.listeners.http_framing import RequestReader
 from penstock.listeners.http_likeness import MOST_OF_A_SIZE, MOST_SIZES, Shared
-from penstock.listeners.http_limits import HttpLimits
+from penstock.listeners.http_limits import HttpLimits, Refused
 
 LIMITS = HttpLimits(body_bytes=99)
 UUID = b"0f1e2d3c-4b5a-4697-8877-665544332211"
@@ -53,18 +53,34 @@ def taught(*heads: bytes, shared: Shared | None = None) -> RequestReader:
     """A reader that has met each of these as often as it takes to remember it."""
     reader = RequestReader(LIMITS, Shared() if shared is None else shared, "peer")
     for one in heads:
-        met = None
-        while met is None or met.remember is None:
-            met = reader.whole(one + BODY)
-            assert met is not None
+        met = next(met for _ in range(99) if (met := reader.whole(one + BODY)) and met.remember)
         met.remember(met, "lesson")
     return reader
 
 
-def told(reader: RequestReader, data: bytes) -> object:
+def seen(request: HttpRequest | None, reader: RequestReader) -> object:
     """All that whoever gets the request can see of its head, the order of headers included."""
-    request = reader.whole(data)
     return request and (request.method, request.target, list(request.headers.items()), request.body, reader.keep_alive)
+
+
+def told(reader: RequestReader, data: bytes) -> object:
+    """What a reader says of these bytes if they come at once."""
+    return seen(reader.whole(data), reader)
+
+
+def told_of_two(reader: RequestReader, data: bytes) -> list[object]:
+    """What it says if the body comes after the head, as many send it."""
+    said: list[object] = []
+    end = data.find(b"\r\n\r\n") + 4
+    try:
+        for piece in (data[:end], data[end:]):
+            reader.buffer += piece
+            while request := reader.next():
+                said.append(seen(request, reader))
+            said.append((reader.in_body, reader.wants_continue, len(reader.buffer)))
+    except Refused as refused:
+        said.append(refused.status)
+    return said
 
 
 def lesson_with(reader: RequestReader, data: bytes) -> object:
@@ -73,7 +89,9 @@ def lesson_with(reader: RequestReader, data: bytes) -> object:
 
 
 def the_same(data: bytes) -> bool:
-    return told(taught(HEAD), data) == told(RequestReader(LIMITS, Shared(), "peer"), data)
+    return all(
+        tell(taught(HEAD), data) == tell(RequestReader(LIMITS, Shared(), "peer"), data) for tell in (told, told_of_two)
+    )
 
 
 def test_a_head_with_other_values_is_known_and_read_as_it_is() -> None:
@@ -82,6 +100,22 @@ def test_a_head_with_other_values_is_known_and_read_as_it_is() -> None:
     exact = head(b"20261117T000000Z", b"0123456789abcdef" * 4, b"12") + b'{"Other": 1}'
     assert the_same(exact)
     assert lesson_with(taught(HEAD), exact) == "lesson"
+
+
+def test_a_head_is_known_also_if_its_body_comes_later_and_learnt_of_such() -> None:
+    reader, lessons = RequestReader(LIMITS, Shared(), "peer"), []
+    for body in (b"first", b"second", b"third", b"fourth"):
+        reader.buffer += head(length=b"%02d" % len(body))
+        assert reader.next() is None
+        reader.buffer += body
+        request = reader.next()
+        assert request is not None
+        assert request.body == body
+        lessons.append(request.lesson)
+        if request.remember is not None:
+            request.remember(request, "lesson")
+    assert lessons == [None, None, "lesson", "lesson"]
+    assert lesson_with(reader, HEAD + BODY) == "lesson"
 
 
 @settings(max_examples=500)
@@ -94,11 +128,9 @@ def test_a_head_that_was_changed_anywhere_is_read_as_if_none_were_known(at: int,
 
 @pytest.mark.parametrize("byte", range(256))
 def test_every_byte_is_the_same_in_every_value_that_varies(byte: int) -> None:
-    reader, plain = taught(HEAD), RequestReader(LIMITS, Shared(), "peer")
     for value in (b"20261116T", UUID, b"0" * 64, b"a" * 64, b"19\r\n"):
         at = HEAD.find(value) + 1
-        data = HEAD[:at] + bytes([byte]) + HEAD[at + 1 :] + BODY
-        assert told(reader, data) == told(plain, data)
+        assert the_same(HEAD[:at] + bytes([byte]) + HEAD[at + 1 :] + BODY)
 
 
 @pytest.mark.parametrize("name", ADDED)
@@ -118,6 +150,7 @@ def test_bytes_that_are_not_the_head_and_its_body_are_left_to_others(data: bytes
 def test_a_body_over_the_limit_is_left_to_others() -> None:
     three = head(length=b"019")
     assert taught(three).whole(head(length=b"100") + b"x" * 100) is None
+    assert told_of_two(taught(three), head(length=b"100") + b"x" * 100) == [413]
 
 
 def test_heads_of_one_length_are_known_beside_each_other() -> None:

@@ -63,12 +63,21 @@ class RequestReader:
         """The request that `data` is from its first byte to its last, if it is one of the ordinary kind: what nearly
         everyone sends, read without a detour. None if `next` is to look at the bytes."""
         end = data.find(b"\r\n\r\n") + 4
-        for like in self._likenesses.by_size.get(end, ()):
-            if (headers := like.headers_of(data)) and len(data) - end <= self._limits.body_bytes:
-                self.keep_alive = True
-                body = data[end:]
-                return HttpRequest("POST", like.target, headers, body, self._peer, self._secure, None, like.lesson)
+        size = len(data) - end
+        if size == 0 or size > self._limits.body_bytes:  # many send the body after the head
+            return None
+        if (request := self._known(data, end)) and request.headers[b"content-length"] == b"%d" % size:
+            self.keep_alive = True
+            request.body = data[end:]
+            return request
         return self._whole(data, end)
+
+    def _known(self, data: bytes | bytearray, end: int) -> HttpRequest | None:
+        """The request whose head `data` begins with, but for its body, if there was one like it before."""
+        for like in self._likenesses.by_size.get(end, ()):
+            if headers := like.headers_of(data):
+                return HttpRequest("POST", like.target, headers, b"", self._peer, self._secure, None, like.lesson)
+        return None
 
     def _whole(self, data: bytes, end: int) -> HttpRequest | None:
         if end < 4 or end > self._limits.line_bytes or not data.startswith(ORDINARY[0]):
@@ -93,7 +102,6 @@ class RequestReader:
             or not length.isdigit()
             or len(length) > LONGEST_LENGTH
             or len(data) - end != int(length)
-            or len(data) - end > self._limits.body_bytes
         ):
             return None
         self.keep_alive = True
@@ -120,7 +128,19 @@ class RequestReader:
         self._request, self.wants_continue = None, False
         return request
 
+    def _known_head(self) -> HttpRequest | None:
+        end = self.buffer.find(b"\r\n\r\n") + 4
+        request = self._known(self.buffer, end)
+        length = request.headers[b"content-length"] if request else b""
+        if not length.isdigit() or int(length) > self._limits.body_bytes:
+            return None
+        del self.buffer[:end]
+        self._length, self.keep_alive = int(length), True
+        return request
+
     def _read_head(self) -> HttpRequest | None:
+        if self._parser is None and (request := self._known_head()):
+            return request
         buffer, parser = self.buffer, self._parser or self._begin()
         if parser is None:
             return None
@@ -190,7 +210,8 @@ class RequestReader:
     def _accept(self, size: int) -> HttpRequest:
         """The head is whole and well formed; is it one we take?"""
         buffer, headers = self.buffer, self._headers
-        line = bytes(buffer[: buffer.find(b"\r\n")]).split(b" ")
+        head = bytes(buffer[:size])
+        line = head[: head.find(b"\r\n")].split(b" ")
         del buffer[:size]
         self._parser = None
         if len(line) != 3 or line[2] not in VERSIONS or line[1] != self._target:
@@ -210,7 +231,10 @@ class RequestReader:
             if headers[b"expect"].lower() != b"100-continue":
                 raise Refused(417, "The only expectation this server meets is 100-continue.")
             self.wants_continue = modern
-        return HttpRequest(line[0].decode(), _origin_form(self._target), headers, b"", self._peer, self._secure)
+        request = HttpRequest(line[0].decode(), _origin_form(self._target), headers, b"", self._peer, self._secure)
+        if line[0] == b"POST" and modern and not self._repeats and UNUSUAL.isdisjoint(headers):
+            self._likenesses.meet(head, request)
+        return request
 
     def _frame(self, modern: bool) -> None:
         length, coding = self._headers.get(b"content-length"), self._headers.get(b"transfer-encoding")

@@ -3,8 +3,8 @@
 A client that keeps its connection sends heads that differ in the values of a few headers (`VARYING`) and in nothing
 else. A `Likeness` is such a head with holes: fixed pieces, and between them values of fixed widths. Bytes that are
 equal in every piece, and whose values are letters, digits and hyphens, which mean nothing to HTTP, are the same head
-with other values; so what llhttp and `RequestReader.whole` found of the first holds for them, and only the length of
-the body has to be compared. Whatever does not fit is read the long way. Nothing is refused here.
+with other values; so what llhttp and `RequestReader` found of the first holds for them, and only the length of the
+body has to be looked at. Whatever does not fit is read the long way. Nothing is refused here.
 
 A likeness is made when the handler asks for it, and it asks for those who have shown who they are: strangers take no
 memory. A connection knows what came on it alone, so nobody can tell from the time a request takes what others send.
@@ -35,7 +35,7 @@ class Likeness:
     whether that can be known, and the request itself is like it."""
 
     def __init__(self, head: bytes, request: HttpRequest, lesson: Any) -> None:
-        self._size, self.target, self.lesson = len(head), request.target, lesson
+        self.target, self.lesson = request.target, lesson
         names, widths, at = [], "", 0
         for hole in HOLE.finditer(head):
             start, end = hole.span(2) if hole[1] else hole.span(4)
@@ -46,10 +46,10 @@ class Likeness:
         self._pieces = self._cut(head)[::2]
         self._claim = request.headers.get(b"authorization", b"")[:-SIGNATURE_DIGITS]
         self.key = widths, self._pieces
-        self.useful = NEEDED.issubset(names) and self.headers_of(head + request.body) == request.headers
+        self.useful = NEEDED.issubset(names) and self.headers_of(head) == request.headers
 
-    def headers_of(self, data: bytes) -> Headers | None:
-        """If `data` is such a head, of which is known that it is as long as ours, and then its body: its headers."""
+    def headers_of(self, data: bytes | bytearray) -> Headers | None:
+        """If `data` begins with such a head, of which is known that it is as long as ours: its headers."""
         parts = self._cut(data)
         values = parts[1::2]
         if parts[::2] != self._pieces or b"".join(values).translate(None, HARMLESS):
@@ -57,7 +57,7 @@ class Likeness:
         headers = self._headers.copy()
         headers.update(zip(self._names, values, strict=True))
         headers[b"authorization"] = self._claim + headers[b"authorization"]
-        return headers if headers[b"content-length"] == b"%d" % (len(data) - self._size) else None
+        return headers
 
 
 Shared = WeakValueDictionary[tuple[str, tuple[bytes, ...]], Likeness]
