@@ -80,7 +80,7 @@ BUGS = (
         ("stores/sqlite/groups.py", "CASE state WHEN 0 THEN coalesce(shown, enqueued) END", "enqueued"),
     )),
     Bug("sequence numbers begin again at a start", MODEL, (
-        ("stores/sqlite/store.py", "keepsake WHERE name='numbers'\").get or 0", "keepsake\") and 0"),
+        ("stores/sqlite/marks.py", "keepsake WHERE name='numbers'\").get or 0", "keepsake\") and 0"),
     )),
     Bug("a purge leaves what is in flight", PURGES, (
         ("stores/sqlite/catalogue.py", "        self.by_shelf[entry.shelf] = entry\n        self._db", PURGE_LEAVES),

@@ -28,6 +28,7 @@ from penstock.stores.sqlite.dead_letters import DeadLetters
 from penstock.stores.sqlite.delivery import Delivery
 from penstock.stores.sqlite.groups import Groups
 from penstock.stores.sqlite.keepsakes import Keepsakes
+from penstock.stores.sqlite.marks import Marks
 from penstock.stores.sqlite.moves import Moves
 from penstock.stores.sqlite.outgoing import Outgoing
 from penstock.stores.sqlite.sending import Sending
@@ -35,8 +36,6 @@ from penstock.stores.sqlite.series import Series
 from penstock.stores.sqlite.shelves import EXPIRED_AT_ONCE, Shelves
 from penstock.stores.sqlite.upkeep import Upkeep
 
-NUMBERS_AT_ONCE = 10_000
-TIME_NOTED_EVERY_MS = 100
 COUNTED_AFTER = 20
 """Rounds of catching up before counting: counts are exact but in the worst of storms."""
 
@@ -60,17 +59,17 @@ class SqliteStore:
         self.database = db = Database(path, outbox, self._before_commit, self._after_commit, self._load_again, on_fatal)
         self._catalogue = catalogue = Catalogue(db)
         self._outgoing, self._keepsakes, self._keys = Outgoing(db, outbox), Keepsakes(db), DataKeys(db)
+        self._marks = marks = Marks(db)
         cards, keys = Cards(db, self._keys), self._keys
         self._shelves = shelves = Shelves(db, catalogue, Groups(db), outbox, self._notify)
-        dead_letters = DeadLetters(catalogue, shelves, cards, keys, outbox, self._next_number)
-        self._sending = Sending(db, catalogue, shelves, cards, keys, outbox, self._next_number)
+        dead_letters = DeadLetters(catalogue, shelves, cards, keys, outbox, marks.next_number)
+        self._sending = Sending(db, catalogue, shelves, cards, keys, outbox, marks.next_number)
         self._delivery = Delivery(db, catalogue, shelves, cards, dead_letters, outbox)
         self._claims = Claims(db, catalogue, shelves, outbox)
         self._moves = Moves(db, shelves, dead_letters)
         self._series = Series(db)
         self._upkeep = Upkeep(db, catalogue, shelves, self._series)
         self._listeners: list[Listener] = []
-        self._number = self._numbers_end = self._noted_time = 0
         self.traffic = Traffic()
 
     async def open(self) -> None:
@@ -97,8 +96,7 @@ class SqliteStore:
         return FULL if self.database.disk_full else None
 
     def known_time(self) -> int:
-        known: int | None = self.database.execute("SELECT value FROM keepsake WHERE name='time'").get
-        return known or 0
+        return self._marks.known_time()
 
     async def keep(self, name: str, value: bytes) -> bytes:
         return await self.database.write(self._keepsakes.keep, name, value)
@@ -153,7 +151,7 @@ class SqliteStore:
                 if reason is None:
                     self.traffic.gauge(entry.queue.key, counts, now)
         if len(self._outbox):
-            self._note_time(now)  # a change: what was noted is committed with it
+            self._marks.note_time(now)  # a change: what was noted is committed with it
 
     # Queues
 
@@ -360,32 +358,17 @@ class SqliteStore:
 
     def _load_clocks(self) -> None:
         self._shelves.next_due = 0
-        self._number = self._numbers_end = (
-            self.database.execute("SELECT value FROM keepsake WHERE name='numbers'").get or 0
-        )
+        self._marks.load()
 
     def _before_commit(self) -> None:
         self._catalogue.flush()
         self._outgoing.write()
-        if self._shelves.latest > self._noted_time + TIME_NOTED_EVERY_MS:
-            self._note_time(self._shelves.latest)
-
-    def _note_time(self, now: int) -> None:
-        self._noted_time = now
-        self.database.execute("INSERT OR REPLACE INTO keepsake VALUES ('time', ?)", (now,))
+        self._marks.note_time_if_due(self._shelves.latest)
 
     def _after_commit(self) -> None:
         self._catalogue.committed()
         self._outgoing.written()
         self.traffic.committed()
-
-    def _next_number(self) -> int:
-        """A number never given before, also not before a restart: they are set aside on disk in blocks."""
-        if self._number == self._numbers_end:
-            self._numbers_end += NUMBERS_AT_ONCE
-            self.database.execute("INSERT OR REPLACE INTO keepsake VALUES ('numbers', ?)", (self._numbers_end,))
-        self._number += 1
-        return self._number
 
     def _notify(self, queue_id: int, at: int, messages: int = 1) -> None:
         for listener in self._listeners:

@@ -1,0 +1,38 @@
+"""High-water marks, which no restart may lower: the last number that was given, and the latest time that was told.
+
+Neither is written at every change: numbers are set aside on disk in blocks, and the time is noted now and then.
+"""
+
+from penstock.stores.sqlite.database import Database
+
+NUMBERS_AT_ONCE = 10_000
+TIME_NOTED_EVERY_MS = 100
+
+
+class Marks:
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._number = self._numbers_end = self._noted_time = 0
+
+    def load(self) -> None:
+        self._number = self._numbers_end = self._db.execute("SELECT value FROM keepsake WHERE name='numbers'").get or 0
+
+    def next_number(self) -> int:
+        """One never given before, also not before a restart."""
+        if self._number == self._numbers_end:
+            self._numbers_end += NUMBERS_AT_ONCE
+            self._db.execute("INSERT OR REPLACE INTO keepsake VALUES ('numbers', ?)", (self._numbers_end,))
+        self._number += 1
+        return self._number
+
+    def known_time(self) -> int:
+        known: int | None = self._db.execute("SELECT value FROM keepsake WHERE name='time'").get
+        return known or 0
+
+    def note_time_if_due(self, latest: int) -> None:
+        if latest > self._noted_time + TIME_NOTED_EVERY_MS:
+            self.note_time(latest)
+
+    def note_time(self, now: int) -> None:
+        self._noted_time = now
+        self._db.execute("INSERT OR REPLACE INTO keepsake VALUES ('time', ?)", (now,))
