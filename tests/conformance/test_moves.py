@@ -8,7 +8,7 @@ from penstock.core.message import Attribute
 from penstock.core.move import MoveStatus, MoveTask
 from penstock.core.store import Outcome
 
-from .world import Line, World, new
+from .world import ACCOUNT, Line, World, new
 
 NO_QUEUE = "AWS.SimpleQueueService.NonExistentQueue"
 NO_SOURCE = "CouldNotDetermineMessageSource"
@@ -265,6 +265,18 @@ async def test_the_progress_of_a_task_is_saved_with_the_move(world: World) -> No
     task = await move(world, task, limit=1)
     assert await world.store.find_move(task.id) == task
     assert await world.store.find_move("no such task") is None
+
+
+async def test_a_task_of_an_account_that_was_forgotten_moves_nothing_and_does_not_come_back(world: World) -> None:
+    queue, dead = await queue_with_letters(world, "orders", "a")
+    read_before = await dead.start_move()
+    await world.store.forget_account("000000000002")
+    assert await world.store.find_move(read_before.id) == read_before
+    await world.store.forget_account(ACCOUNT)
+    assert (await move(world, read_before)).status is MoveStatus.FAILED
+    assert await world.store.find_move(read_before.id) is None
+    assert await world.store.list_moves(dead.arn, 10) == []
+    assert await queue.states() == (0, 0, 0)
 
 
 @pytest.mark.parametrize("status", [MoveStatus.RUNNING, MoveStatus.CANCELLING])

@@ -116,3 +116,34 @@ async def test_windows_are_there_after_a_restart(world: World, reopen: Callable[
     await reopen()
     assert await world.store.windows(ORDERS, 60, 0, END) == {world.now: EVERY}
     assert await world.store.windows(ORDERS, 300, 0, END) == {0: SENT}
+
+
+async def test_nothing_is_left_of_an_account_that_is_forgotten(
+    world: World, reopen: Callable[[], Awaitable[None]]
+) -> None:
+    far, neighbour = ORDERS._replace(region="us-east-1"), ORDERS._replace(account="000000000002")
+    await world.store.put_windows([minute(world.now, queue=queue) for queue in (ORDERS, OTHERS, far, neighbour)])
+    await world.store.forget_account(ACCOUNT)
+    for again in (world.sweep, reopen):
+        assert [await starts(world, queue=queue) for queue in (ORDERS, OTHERS, far)] == [[], [], []]
+        assert await world.store.queues_with_windows(REGION, ACCOUNT, 0) == []
+        assert await starts(world, queue=neighbour) == [world.now]
+        await again()
+    assert await world.store.queues_with_windows(REGION, "", 0) == []
+
+
+async def test_an_account_of_a_forgotten_id_has_windows_of_its_own(world: World) -> None:
+    await world.store.put_windows([minute(world.now), minute(world.now + 60_000)])
+    await world.store.forget_account(ACCOUNT)
+    await world.store.put_windows([minute(world.now, EVERY)])
+    world.advance(61)
+    await world.sweep()
+    assert await world.store.windows(ORDERS, 60, 0, END) == {world.now - 61_000: EVERY}
+
+
+async def test_a_purge_keeps_the_windows(world: World) -> None:
+    queue = await world.queue("orders")
+    await world.store.put_windows([minute(world.now)])
+    await queue.purge()
+    await world.sweep()
+    assert await starts(world) == [world.now]

@@ -4,7 +4,7 @@ import asyncio
 
 from penstock.core.traffic import MINUTE_MS, Gauge, Minute
 
-from .world import Line, World
+from .world import ACCOUNT, Line, World
 
 
 def counted(line: Line) -> Minute:
@@ -100,6 +100,17 @@ async def test_a_call_is_counted_in_the_minute_of_its_own_time(world: World) -> 
     first, second = sorted(minutes, key=lambda minute: minute.number)
     assert (first.sent, first.received, second.sent, second.received) == (1, 0, 0, 1)
     assert second.number == first.number + 1 == world.now // MINUTE_MS
+
+
+async def test_what_was_counted_for_an_account_is_forgotten_with_it(world: World) -> None:
+    queue, traffic = await world.queue("orders"), world.store.traffic
+    await queue.send("a")
+    await queue.receive()
+    neighbour = queue.queue.key._replace(account="000000000002")
+    traffic.empty_receive(neighbour, world.now)
+    await world.store.forget_account(ACCOUNT)
+    assert [*traffic.queues()] == [*traffic.last_received] == [neighbour]
+    assert not traffic.last_sent
 
 
 async def test_a_queue_of_the_same_name_goes_on_counting(world: World) -> None:

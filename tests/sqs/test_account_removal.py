@@ -8,11 +8,12 @@ import pytest
 from penstock.core.directory import AccessKey, Group, User
 
 from .clients import Client
-from .harness import ACCOUNT, OTHER_ACCOUNT, World, done, make, soon
+from .harness import ACCOUNT, OTHER_ACCOUNT, REGION, World, done, make, soon
 from .operators import Operator
 
 SHOP = "777788889999"
 QUEUES = 230
+SENT = {"NumberOfMessagesSent": {"SampleCount": 1, "Sum": 1, "Minimum": 1, "Maximum": 1}}
 
 
 @pytest.fixture
@@ -86,6 +87,34 @@ async def test_an_account_made_again_has_nothing_of_the_first(world: World, oper
     assert done(await again.call("ListQueues")) == {}
     world.advance(61)
     assert await (await make(again, "orders")).counts() == (0, 0, 0)
+
+
+async def put(operator: Operator, name: str) -> None:
+    window = {"Account": SHOP, "QueueName": name, "Period": 60, "StartTime": 0, "Metrics": SENT}
+    await operator.do("PutQueueMetrics", Windows=[window])
+
+
+@pytest.mark.parametrize("force", [False, True])
+async def test_the_metrics_of_its_queues_go_with_an_account(world: World, operator: Operator, force: bool) -> None:
+    _, shop = await operator.account(world, AccountId=SHOP)
+    queue = await make(shop, "orders")
+    await queue.send("counted")
+    if not force:
+        await shop.call("DeleteQueue", QueueUrl="orders")
+    await put(operator, "orders")
+    await operator.do("DeleteAccount", AccountId=SHOP, Force=force, DryRun=True)
+    assert await world.store.queues_with_windows(REGION, SHOP, 0) == ["orders"]
+    await operator.do("DeleteAccount", AccountId=SHOP, Force=force)
+    assert await world.store.queues_with_windows(REGION, SHOP, 0) == []
+    assert [key for key in world.store.traffic.queues() if key.account == SHOP] == []
+
+
+async def test_metrics_that_were_put_late_are_not_those_of_a_later_account(world: World, operator: Operator) -> None:
+    await operator.account(world, AccountId=SHOP)
+    await operator.do("DeleteAccount", AccountId=SHOP)
+    await put(operator, "orders")
+    await operator.account(world, AccountId=SHOP)
+    assert await world.store.queues_with_windows(REGION, SHOP, 0) == []
 
 
 @pytest.mark.parametrize("account", [ACCOUNT, OTHER_ACCOUNT])

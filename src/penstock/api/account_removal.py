@@ -2,6 +2,7 @@
 
 First its keys go, with its users and all that is told of it, in one change: from then on nobody can add to it. Then its
 queues go, some at a time. Where that is cut short the account is still listed, without keys, and can be deleted again.
+Last goes what outlives queues: their metrics and move tasks.
 """
 
 import asyncio
@@ -36,6 +37,8 @@ async def delete_account(call: Call, request: penstock.DeleteAccountRequest) -> 
             await identities.save(removed=list(directory.everything_of(account)))
     if request.Force and not request.DryRun:
         await _remove_all(call, await _queues_of(call, account))
+    if not request.DryRun:
+        await call.site.store.forget_account(account)
     return penstock.DeleteAccountResult(Account=described, Deleted=not request.DryRun, Contents=contents)
 
 

@@ -29,6 +29,7 @@ async def create_account(call: Call, request: penstock.CreateAccountRequest) -> 
         account = _free(taken) if request.AccountId is None else check_account(request.AccountId)
         if account in taken:
             raise ServiceError("EntityAlreadyExistsException", f"There is an account {account} already.")
+        await call.site.store.forget_account(account)  # metrics may have been put since one of this id was deleted
         key, shown = _new_root_key(call.site, account, call.now())
         made = Account(account=account, name=account, created=call.now(), title=title, most_queues=quota)
         await identities.save(made, key)

@@ -276,7 +276,7 @@ class Store(Protocol):
     async def move(self, task: MoveTask, limit: int, now: int) -> MoveTask:
         """Move up to `limit` ready messages as new messages (new id, sent and enqueue time, no receives)
         and return the task with its progress, saved in the same change. A task whose source holds no more ready
-        messages becomes COMPLETED; one with nowhere to put a message becomes FAILED."""
+        messages becomes COMPLETED; one with nowhere to put a message, or that was forgotten, becomes FAILED."""
 
     # Windows of metrics (`core.series`), which others put here. A store only keeps them: queues need not be there, nor
     # stay, and nothing of them is an event.
@@ -296,6 +296,10 @@ class Store(Protocol):
         """Names, in order, of queues of which a window is kept that begins at `since` or later."""
 
     # Upkeep
+
+    async def forget_account(self, account: str) -> None:
+        """What outlives the queues of an account is not seen any more: its windows, its counters in `traffic`, its move
+        tasks. It MAY be cleared away later."""
 
     async def sweep(self, now: int) -> int:
         """Do a small, bounded part of what is due (messages to make ready, to expire, to clear away, windows to

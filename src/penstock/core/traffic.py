@@ -137,6 +137,11 @@ class Traffic:
         for queue in [queue for queue, past in self._queues.items() if past.open.number < first]:
             del self._queues[queue]
 
+    def forget_account(self, account: str) -> None:
+        for known in (self._queues, self.last_sent, self.last_received):
+            for queue in [queue for queue in known if queue.account == account]:
+                del known[queue]
+
     def forget_use_but_of(self, queues: Collection[QueueKey]) -> None:
         for last in (self.last_sent, self.last_received):
             for gone in last.keys() - queues:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from penstock.core.move import MoveTask
+from penstock.core.queue import QueueKey
 
 
 class MoveTasks:
@@ -28,3 +29,9 @@ class MoveTasks:
 
     async def save_move(self, task: MoveTask) -> None:
         self._moves[task.id] = task
+
+    def _forget_moves_of(self, account: str) -> None:
+        for task in list(self._moves.values()):
+            source = QueueKey.from_arn(task.source_arn)
+            if source and source.account == account:
+                del self._moves[task.id]

@@ -31,6 +31,10 @@ class Series:
         mine = [key for key in self._windows if key[:2] == (region, account) and key.name > after]
         return sorted(key.name for key in mine if any(at >= since for _, at in self._windows[key]))[:limit]
 
+    def _forget_windows_of(self, account: str) -> None:
+        for queue in [queue for queue in self._windows if queue.account == account]:
+            del self._windows[queue]
+
     def _forget_windows(self, now: int) -> None:
         for queue, there in list(self._windows.items()):
             for period, at in list(there):

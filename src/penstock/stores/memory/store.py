@@ -325,7 +325,9 @@ class MemoryStore(Keepsakes, MoveTasks, Series):
     # Move tasks
 
     async def move(self, task: MoveTask, limit: int, now: int) -> MoveTask:
-        task = self._moves.get(task.id, task)  # it may have been cancelled since the caller read it
+        if task.id not in self._moves:
+            return replace(task, status=MoveStatus.FAILED, failure=NO_QUEUE)
+        task = self._moves[task.id]  # it may have been cancelled since the caller read it
         if task.status is MoveStatus.CANCELLING:
             task = replace(task, status=MoveStatus.CANCELLED)
         elif task.status is MoveStatus.RUNNING:
@@ -357,6 +359,11 @@ class MemoryStore(Keepsakes, MoveTasks, Series):
         return message.id
 
     # Upkeep
+
+    async def forget_account(self, account: str) -> None:
+        self._forget_windows_of(account)
+        self._forget_moves_of(account)
+        self.traffic.forget_account(account)
 
     async def sweep(self, now: int) -> int:
         later = [now + SWEEP_EVERY_MS]

@@ -47,13 +47,18 @@ class Moves:
     def active(self) -> Sequence[MoveTask]:
         return self._select("WHERE status IN ('RUNNING', 'CANCELLING') ORDER BY started")
 
+    def forget(self, account: str) -> None:
+        self._db.execute("DELETE FROM move_task WHERE source LIKE ?", (f"arn:aws:sqs:%:{account}:%",))
+
     def _select(self, where: str, *bindings: str | int) -> Sequence[MoveTask]:
         rows = self._db.execute(f"SELECT {_COLUMNS} FROM move_task {where}", bindings)
         names = ("id", "source_arn", "destination_arn", "rate", "to_move", "started", "moved", "status", "failure")
         return [MoveTask(**dict(zip(names, row, strict=True)) | {"status": MoveStatus(row[7])}) for row in rows]
 
     def step(self, task: MoveTask, limit: int, now: int) -> MoveTask:
-        current = self.find(task.id) or task
+        current = self.find(task.id)
+        if current is None:
+            return replace(task, status=MoveStatus.FAILED, failure=QUEUE_GONE)
         if current.status is MoveStatus.RUNNING:
             current = self._move(current, limit, now)
         elif current.status is MoveStatus.CANCELLING:

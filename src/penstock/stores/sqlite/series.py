@@ -48,18 +48,25 @@ class Series:
         )
         return [name for (name,) in rows]
 
-    def forget(self, now: int) -> bool:
-        """Some of the oldest, if they are not to be kept any more; whether there may be others."""
-        return any(self._forget(period, kept_from(period, self.keep_days, now)) for period in PERIODS)
+    def abandon(self, account: str) -> None:
+        """Its queues lose their names, so nobody finds their windows; `forget` clears them away."""
+        self._db.execute("UPDATE measured SET region='', account='', name=id WHERE account=?", (account,))
 
-    def _forget(self, period: int, before: int) -> bool:
+    def forget(self, now: int) -> bool:
+        """Some of the oldest, if they are not to be kept any more, and of the abandoned; whether there may be more."""
+        too_old = (
+            self._forget("period=? AND start<? ORDER BY start", period, kept_from(period, self.keep_days, now))
+            for period in PERIODS
+        )
+        return any(too_old) or self._forget("queue IN (SELECT id FROM measured WHERE region='' AND account='')")
+
+    def _forget(self, which: str, *bindings: int) -> bool:
         rows = self._db.execute(
-            "SELECT queue, start FROM series WHERE period=? AND start<? ORDER BY start LIMIT ?",
-            (period, before, ROWS_AT_ONCE),
+            f"SELECT queue, period, start FROM series WHERE {which} LIMIT ?", (*bindings, ROWS_AT_ONCE)
         ).fetchall()
-        for queue, start in rows:
-            self._db.execute("DELETE FROM series WHERE queue=? AND period=? AND start=?", (queue, period, start))
-        for queue in {queue for queue, _ in rows}:
+        for row in rows:
+            self._db.execute("DELETE FROM series WHERE queue=? AND period=? AND start=?", row)
+        for queue in {queue for queue, _, _ in rows}:
             self._db.execute(
                 "DELETE FROM measured WHERE id=? AND NOT EXISTS (SELECT 1 FROM series WHERE queue=id)", (queue,)
             )

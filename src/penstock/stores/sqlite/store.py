@@ -335,6 +335,14 @@ class SqliteStore:
 
     # Upkeep
 
+    async def forget_account(self, account: str) -> None:
+        await self.database.relieve(self._forget_account, account)
+        self.traffic.forget_account(account)
+
+    def _forget_account(self, account: str) -> None:
+        self._series.abandon(account)
+        self._moves.forget(account)
+
     async def sweep(self, now: int) -> int:
         return await self.database.relieve(self._upkeep.step, now)
 
