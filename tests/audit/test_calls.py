@@ -104,6 +104,7 @@ async def test_a_call_without_a_signature_is_written(world: World, log: Log) -> 
     [
         ("/?Action=ListQueues&Version=1", {}, b"", "ListQueues"),
         ("/", {}, b"Action=CreateUser&UserName=anna", "CreateUser"),
+        ("/service/GraniteServiceVersion20100801/operation/ListMetrics", {}, b"", "ListMetrics"),
         ("/", {"x-amz-target": "AmazonSQS.<b>"}, b"", ""),
         ("/", {}, b"NoAction=CreateUser&Action=a%0Ab", ""),
     ],

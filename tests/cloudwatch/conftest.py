@@ -1,4 +1,4 @@
-"""Every case runs over both protocols, and on both stores where that can make a difference."""
+"""Every case runs over all three protocols, and on both stores where that can make a difference."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +11,7 @@ from penstock.stores.sqlite import SqliteStore
 from .watching import Watch, watches
 
 
-@pytest.fixture(params=["json", "query"])
+@pytest.fixture(params=["json", "query", "smithy-rpc-v2-cbor"])
 def watch(request: pytest.FixtureRequest) -> Iterator[Watch]:
     yield from watches(MemoryStore(), request.param)
 

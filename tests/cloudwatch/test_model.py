@@ -1,4 +1,4 @@
-"""What is answered, and what is said of the rest, in both protocols."""
+"""What is answered, and what is said of the rest, in every protocol."""
 
 import botocore.session
 import pytest

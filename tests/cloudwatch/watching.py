@@ -1,4 +1,4 @@
-"""A server in this process with a clock that moves when told to, and boto3 in front of it, in either protocol."""
+"""A server in this process with a clock that moves when told to, and boto3 in front of it, in any protocol."""
 
 import asyncio
 import io
@@ -39,7 +39,7 @@ def client_in(protocol: str) -> Any:
         if type_name != "service-2":
             return model
         without = {key: value for key, value in model["metadata"].items() if key != "awsQueryCompatible"}
-        metadata = model["metadata"] if protocol == "json" else without
+        metadata = without if protocol == "query" else model["metadata"]
         return {**model, "metadata": {**metadata, "protocol": protocol, "protocols": [protocol]}}
 
     session._loader.load_service_model = loaded

@@ -53,6 +53,7 @@ THROTTLED = "RequestThrottled"
 """Of someone who is not known: has failed too often to be heard."""
 WORD = re.compile(rb"([A-Za-z]{1,64})")
 PARAMETER = re.compile(rb"(?:^|[?&])Action=([A-Za-z]{1,64})(?:&|$)")
+PATH = re.compile(rb"/service/\w{1,64}/operation/([A-Za-z]{1,64})")
 LOOKED_AT = 1024
 TOLD = (
     "AccountId",
@@ -176,10 +177,11 @@ def _named(shape: Any) -> Iterator[str]:
 
 
 def _claimed_action(call: Call) -> str:
-    """What one who was not let in says it wanted: in the header of JSON, or as Query's parameter."""
+    """What one who was not let in says it wanted: in the header of JSON, in CBOR's path, or as Query's parameter."""
     http = call.http
     target = http.headers.get(b"x-amz-target", b"").rpartition(b".")[2]
-    found = WORD.fullmatch(target) or PARAMETER.search(http.target) or PARAMETER.search(http.body[:LOOKED_AT])
+    found = WORD.fullmatch(target) or PATH.fullmatch(http.target)
+    found = found or PARAMETER.search(http.target) or PARAMETER.search(http.body[:LOOKED_AT])
     return found[1].decode() if found else ""
 
 

@@ -39,7 +39,7 @@ def decode(service: Service, operation: Operation, body: bytes) -> Any:
     try:
         request = operation.decoder.decode(body or b"{}")
     except msgspec.ValidationError as error:
-        raise _explained(service, operation, str(error)) from None
+        raise explained(service, operation, str(error)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise _malformed() from None
     # A key is a name in quotes and then a colon, maybe after blanks. Where the bytes hold no more of them than the keys
@@ -69,7 +69,7 @@ def _malformed(message: str = "The request body is not well-formed JSON.") -> Se
     return ServiceError("MalformedInput", message)
 
 
-def _explained(service: Service, operation: Operation, reason: str) -> ServiceError:
+def explained(service: Service, operation: Operation, reason: str) -> ServiceError:
     """Amazon's words for what msgspec found."""
     if missing := _MISSING.search(reason):
         member, parent, index = missing.groups()

@@ -1,9 +1,9 @@
-"""The two protocols behind one face: what a request asks for, and how it is answered. One object per request."""
+"""The three protocols behind one face: what a request asks for, and how it is answered. One object per request."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from penstock.aws import json, query, xml
+from penstock.aws import json, query, rpc, xml
 from penstock.aws.contract import Operation, Service
 from penstock.aws.http import HttpRequest, HttpResponse
 from penstock.core.errors import ServiceError
@@ -13,7 +13,7 @@ NO_ACTION = b'<?xml version="1.0"?><UnknownOperationException/>\n'
 
 
 class Services:
-    """What is served: services by name, and operations by what JSON requests call them."""
+    """What is served: services by name, and operations by what JSON and CBOR requests call them."""
 
     def __init__(self, services: Mapping[str, Service]) -> None:
         self.by_name = services
@@ -21,6 +21,12 @@ class Services:
             f"{service.target_prefix}.{name}".encode(): (service, operation)
             for service in services.values()
             if service.target_prefix
+            for name, operation in service.operations.items()
+        }
+        self.paths = {
+            rpc.path_of(service, name): (service, operation)
+            for service in services.values()
+            if rpc.PROTOCOL in service.model["metadata"].get("protocols", ())
             for name, operation in service.operations.items()
         }
 
@@ -44,6 +50,8 @@ class Wire(Protocol):
 def wire_of(http: HttpRequest, services: Services) -> Wire:
     if b"x-amz-target" in http.headers or http.headers.get(b"content-type", b"").startswith(b"application/x-amz-json"):
         return JsonWire(http)
+    if http.headers.get(b"smithy-protocol") == rpc.MARK:
+        return CborWire(http)
     return QueryWire(http, services)
 
 
@@ -67,6 +75,26 @@ class JsonWire:
     def refuse(self, error: ServiceError, request_id: str) -> HttpResponse:
         query_mode = self._http.headers.get(b"x-amzn-query-mode", b"").lower() == b"true"
         return json.encode_error(error, request_id, query_mode)
+
+
+class CborWire:
+    def __init__(self, http: HttpRequest) -> None:
+        self._http = http
+
+    def operation(self, services: Services, signed_for: str) -> tuple[Service, Operation]:
+        found = services.paths.get(self._http.target)
+        if found is None or self._http.method != "POST":
+            raise unknown_action(self._http.target.decode("latin-1").rpartition("/")[2])
+        return found
+
+    def request(self, service: Service, operation: Operation) -> Any:
+        return rpc.decode(service, operation, self._http.body)
+
+    def reply(self, service: Service, operation: Operation, result: Any, request_id: str) -> HttpResponse:
+        return rpc.encode(service, operation, result, request_id)
+
+    def refuse(self, error: ServiceError, request_id: str) -> HttpResponse:
+        return rpc.encode_error(error, request_id)
 
 
 class QueryWire:
