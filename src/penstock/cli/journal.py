@@ -161,14 +161,16 @@ def verify(arguments: argparse.Namespace) -> int:
 
 
 def _verify_store(settings: Settings, verification: Any) -> str:
-    """Compare with the embedded store: itself if no server has it, else a copy. The node that is the store's."""
+    """Compare with a copy of the embedded store: to open the store itself could change it. The node that is its."""
     path = database_path(settings)
     if path is None or not path.exists():
         print("There is no embedded store here to compare with: only the files are checked.")
         return ""
+    import apsw
+
     from penstock.core.store import StoreError
     from penstock.stores.sqlite import SqliteStore
-    from penstock.stores.sqlite.database import copy, locked
+    from penstock.stores.sqlite.database import copy
 
     async def compare(database: Path) -> str:
         from penstock.journal.keeping import NODE
@@ -182,9 +184,8 @@ def _verify_store(settings: Settings, verification: Any) -> str:
             await store.close()
 
     try:
-        locked(path).close()
-    except StoreError:
         with tempfile.TemporaryDirectory(prefix="penstock-verify-", dir=path.parent) as folder:
             copy(path, Path(folder) / path.name)
             return asyncio.run(compare(Path(folder) / path.name))
-    return asyncio.run(compare(path))
+    except (StoreError, apsw.Error, OSError) as error:
+        raise CommandError(f"the store could not be copied, to be compared: {error}") from None

@@ -16,6 +16,7 @@ from penstock.core.store import Store, StoreError
 from penstock.core.vault import name_of, sealer_of
 from penstock.masterkey import KEPT, keys_of
 from penstock.rotation import rotation
+from penstock.stores.sqlite.database import looked_at
 
 PLACE = ("data", "store", "master_key_file", "master_key")
 
@@ -103,8 +104,7 @@ def _keys(settings: Settings) -> list[bytes]:
 def written_with(database: Path) -> str:
     """The name of the master key that a store was written with; empty if it was written with none."""
     try:
-        with closing(apsw.Connection(str(database), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
-            connection.set_busy_timeout(10_000)
+        with closing(looked_at(database)) as connection:
             sealed: bytes = connection.execute("SELECT value FROM keepsake WHERE name=?", (KEPT,)).get or b""
     except apsw.Error as error:
         raise CommandError(f"{database} cannot be read: {error}") from None

@@ -15,6 +15,7 @@ import contextlib
 import fcntl
 import os
 from collections.abc import Callable, Coroutine
+from contextlib import closing
 from pathlib import Path
 from time import perf_counter
 from typing import IO, Any, TypeVar, TypeVarTuple
@@ -261,15 +262,21 @@ def copy(source: Path, target: Path) -> None:
         raise StoreError(f"{target} exists already; name a file that does not.")
     partial = target.with_name(f"{target.name}.partial")
     partial.unlink(missing_ok=True)
-    connection = apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READWRITE)
-    try:
-        connection.set_busy_timeout(10_000)
+    with closing(looked_at(source)) as connection:
         connection.execute("VACUUM INTO ?", (str(partial),))
-    finally:
-        connection.close()
     with partial.open("rb+") as file:
         os.fsync(file.fileno())
     partial.rename(target)
+
+
+def looked_at(path: Path) -> apsw.Connection:
+    """To read a database that may be in use, or was left by a process that died, and to leave everything as it is. A
+    connection that may only read would leave files behind where there were none; others put the log that they find
+    into the database when they are the last to leave."""
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    connection.set_busy_timeout(10_000)
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, path.with_name(f"{path.name}-wal").exists())
+    return connection
 
 
 def locked(path: Path) -> IO[bytes]:
