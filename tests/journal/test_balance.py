@@ -6,6 +6,9 @@ from pathlib import Path
 from penstock.core.journal import Event, Segment
 from penstock.core.queue import QueueKey
 from penstock.journal.balance import Balance
+from penstock.journal.keeping import without_journal
+from penstock.journal.readers import Readers
+from penstock.journal.retention import DAY_MS, Retention
 from penstock.journal.segments import Segments
 from penstock.journal.verification import Verification
 
@@ -149,6 +152,58 @@ async def test_what_is_taken_from_the_middle_meanwhile_is_missed(tmp_path: Path)
     verification = Verification(listed)
     verification.files(desk.journal.node)
     assert verification.report.problems[0].endswith(f"{second.path.name}: it was deleted while it was being read")
+
+
+async def test_when_every_file_is_gone_all_are_missed(tmp_path: Path) -> None:
+    desk = await whole(tmp_path)
+    await desk.journal.stop()
+    for path in desk.find("*"):
+        path.unlink()
+    (problem,) = await report(desk)
+    assert problem.endswith(f"its journal ends at event 0, and the store has made {len(desk.lines)}")
+
+
+async def test_when_every_file_is_gone_and_others_wait_in_the_store_those_before_them_are_missed(
+    tmp_path: Path,
+) -> None:
+    desk = await whole(tmp_path)
+    await desk.journal.stop()
+    for path in desk.find("*"):
+        path.unlink()
+    await desk.send("only in the store")
+    before = len(desk.lines) - 1
+    assert (await report(desk))[0].endswith(f"events 1 to {before} are in no file and not in the store")
+
+
+async def test_files_that_retention_took_are_not_missed_and_those_after_them_are(tmp_path: Path) -> None:
+    desk = await whole(tmp_path)
+    desk.clock.advance(61)
+    await desk.keeper.run_once(desk.clock.now())
+    await desk.journal.stop()
+    later = max(segment.modified for segment in desk.journal.files.all(desk.journal.node)) + 2 * DAY_MS
+    Retention(desk.journal.files, Readers(tmp_path), keep_days=1, keep_bytes=0).enforce(later)
+    assert desk.files == []
+    assert await report(desk) == []
+    last = len(desk.lines)
+    await desk.begin()
+    await desk.send("later")
+    await desk.journal.stop()
+    assert await report(desk) == []
+    for path in desk.find("*"):
+        path.unlink()
+    assert (await report(desk))[0].endswith(f"ends at event {last}, and the store has made {len(desk.lines)}")
+
+
+async def test_a_node_that_began_late_and_did_nothing_yet_misses_nothing(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    first = await desk.begin()
+    await desk.send("a")
+    await desk.store.delete_queue(1, desk.clock.now())
+    await first.stop()
+    await without_journal(first, desk.store)
+    second = await desk.begin()
+    assert (second.node != first.node, desk.files) == (True, [])
+    assert await report(desk) == []
 
 
 async def test_a_segment_that_is_gone_is_missed(tmp_path: Path) -> None:

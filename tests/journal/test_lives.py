@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from penstock.core.journal import Event
+from penstock.core.store import StoreError
 from penstock.journal.disk import Disk
 from penstock.journal.keeping import FORMAT, NODE, JournalOfServer, without_journal
 
@@ -168,6 +169,18 @@ async def test_a_server_without_a_journal_makes_the_next_one_another_node_s(tmp_
     assert b'"event":"GAUGE"' in baseline
     assert b'"reason":"baseline"' in baseline
     assert b'"count":1' in baseline
+
+
+async def test_with_the_journal_off_its_end_is_not_written_where_another_server_writes(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    journal = await desk.begin()
+    await desk.send("a")
+    await journal.stop()
+    with Disk().claim(tmp_path), pytest.raises(StoreError, match="in use by another Penstock"):
+        await without_journal(journal, desk.store)
+    assert [name.startswith("_open") for name in desk.files] == [True]
+    await without_journal(journal, desk.store)
+    assert [name.startswith("_open") for name in desk.files] == [False]
 
 
 async def test_a_store_that_is_older_than_its_journal_goes_on_as_another_node(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from penstock.core.clock import Clock
 from penstock.core.errors import Unavailable
 from penstock.core.journal import BASELINE, LEVELS, Chunk, Event, ReaderState, Segment
 from penstock.core.store import Store
+from penstock.journal.absence import Absence
 from penstock.journal.reader import Reader
 from penstock.journal.readers import Readers
 from penstock.journal.retention import Retention
@@ -101,6 +102,8 @@ class JournalOfServer:
             await self.writer.start(self._store, self._store.journal_seq())
         else:
             self.writer.begin(self._store.journal_seq())
+            if begun := self._store.journal_seq():
+                Absence(self.files.directory, self.files.disk).note({self.node: begun})
         self._store.attach_journal(self)
         if not kept:
             # Killed before it is kept, this node ends here, and the next start begins another.
@@ -233,5 +236,6 @@ class JournalOfServer:
 async def without_journal(journal: JournalOfServer, store: Store) -> None:
     """The server runs with the journal off: what happens now is in no journal, so a later one is another node's."""
     if store.capabilities.journal and (kept := (await store.keep(NODE, b"")).decode()):
-        await journal.end(kept)
+        with journal.files.disk.claim(journal.files.directory):
+            await journal.end(kept)
         await store.put(NODE, b"")

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import structlog
 
 from penstock.core.journal import Segment
+from penstock.journal.absence import Absence
 from penstock.journal.readers import Readers
 from penstock.journal.segments import Segments
 
@@ -24,6 +25,7 @@ class Retention:
 
     def __init__(self, segments: Segments, readers: Readers, keep_days: int, keep_bytes: int) -> None:
         self._segments, self._readers, self._keep_days, self._keep_bytes = segments, readers, keep_days, keep_bytes
+        self._absence = Absence(segments.directory, segments.disk)
 
     def enforce(self, now: int) -> Removed:
         nodes = self._segments.nodes()
@@ -31,6 +33,7 @@ class Retention:
         committed = {node: self._readers.committed(node) for node in nodes}
         total = sum(segment.size for segment in every)
         removed, forced = 0, 0
+        newest = {segment.node: segment for segment in every}
         waiting: list[Segment] = []
         for segment in sorted((s for s in every if not s.open), key=lambda s: (s.modified, s.node, s.first)):
             up_to = committed[segment.node]
@@ -40,16 +43,21 @@ class Retention:
             if up_to is not None and segment.last > up_to:
                 waiting.append(segment)
                 continue
-            self._segments.remove(segment)
+            self._remove(segment, newest)
             total, removed = total - segment.size, removed + 1
         for segment in waiting:
             if not self._too_much(total):
                 break
             log.error("journal segment deleted before its readers committed it: over journal_keep_bytes",
                       node=segment.node, first=segment.first, last=segment.last)  # fmt: skip
-            self._segments.remove(segment)
+            self._remove(segment, newest)
             total, forced = total - segment.size, forced + 1
         return Removed(removed + forced, forced)
+
+    def _remove(self, segment: Segment, newest: dict[str, Segment]) -> None:
+        if segment == newest[segment.node]:
+            self._absence.note({segment.node: segment.last})
+        self._segments.remove(segment)
 
     def _too_much(self, total: int) -> bool:
         return bool(self._keep_bytes) and total > self._keep_bytes

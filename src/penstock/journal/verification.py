@@ -15,6 +15,7 @@ import msgspec
 
 from penstock.core.journal import OFF, Event, Segment
 from penstock.core.store import Store
+from penstock.journal.absence import Absence
 from penstock.journal.balance import Balance
 from penstock.journal.keeping import ENDED, NODE
 from penstock.journal.segments import FOREVER, Segments
@@ -107,15 +108,16 @@ class Verification:
         node, last = (await store.keep(NODE, b"")).decode(), store.journal_seq()
         if not node or node.startswith(ENDED):
             return
-        balance, reached = self.files(node, last)
+        balance, found = self.files(node, last)
+        reached = found or Absence(self._segments.directory).all().get(node, 0)
         while batches := await store.outbox_after(reached, BATCHES_AT_ONCE):
             for first, end, lines in batches:
-                if reached and first > reached + 1:
+                if first > reached + 1:
                     self._say(f"node {node}: events {reached + 1} to {first - 1} are in no file and not in the store")
                 for line in lines.splitlines()[max(0, reached + 1 - first) :]:
                     self._book(_event_of(line), balance)
                 reached = end
-        if reached != last and balance.held:
+        if reached != last:
             self._say(f"node {node}: its journal ends at event {reached}, and the store has made {last}")
         await self._compare(store, balance)
 
