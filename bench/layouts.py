@@ -10,19 +10,20 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import apsw
+import msgspec
 
 SHELF, GROUP, HIDDEN_MS = 1, 0, 30_000
 IDENTITY = b"0f8fad5b-d9cb-469f-a165-70867728950e"
 CHECKSUM = 123_456_789
 PROMOTED_AT_ONCE = 500
+COMMITS_TOLD = 1000
 
 _MESSAGE = """CREATE TABLE message (
     number INTEGER PRIMARY KEY, shelf INTEGER NOT NULL, enqueued INTEGER NOT NULL, {state}, grp INTEGER NOT NULL,
     size INTEGER NOT NULL, receives INTEGER NOT NULL DEFAULT 0, first_received INTEGER, received INTEGER,
     id BLOB NOT NULL, checksum INTEGER NOT NULL, content BLOB);
 CREATE INDEX message_age ON message (shelf, enqueued);
-CREATE TABLE queue (id INTEGER PRIMARY KEY, ready INTEGER, in_flight INTEGER);
-INSERT INTO queue VALUES (1, 0, 0);
+CREATE TABLE tally (place INTEGER PRIMARY KEY, counters BLOB NOT NULL);
 """
 
 
@@ -30,7 +31,7 @@ def connect(path: Path, synchronous: str) -> apsw.Connection:
     """As `penstock.stores.sqlite.database.connect` does, but for `synchronous`."""
     connection = apsw.Connection(str(path), statementcachesize=256)
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-    for pragma in ("journal_mode=WAL", f"synchronous={synchronous}", "cache_size=-131072", "wal_autocheckpoint=4000"):
+    for pragma in ("journal_mode=WAL", f"synchronous={synchronous}", "cache_size=-32768", "wal_autocheckpoint=4000"):
         connection.execute(f"PRAGMA {pragma}")
     return connection
 
@@ -84,8 +85,16 @@ class Layout(ABC):
         self.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
+_COLUMNS = "number, enqueued, state, place, due, grp, size, receives, first_received, received, id, checksum, content"
+_PLACED = f"SELECT {_COLUMNS} FROM message WHERE shelf=? AND grp=? AND place IS NOT NULL ORDER BY place, number LIMIT 1"
+_STANDS_FRESH = f"SELECT {_COLUMNS} FROM message WHERE shelf=?1 AND state=0 AND place IS NULL AND"
+_FRESH = f"""{_STANDS_FRESH} enqueued=?2 AND number>=?3 UNION ALL {_STANDS_FRESH} enqueued>?2
+    ORDER BY enqueued, number LIMIT 1"""
+
+
 class Flips(Layout):
-    """What is kept: a message is in the index of its state, and counters follow its changes of state."""
+    """What is kept: what came back is in the index of places, what was never handed out stands in line by its age, from
+    `fresh` on (ADR 016); counters follow the changes of state, in one row for each commit."""
 
     schema = (
         _MESSAGE.format(state="state INTEGER NOT NULL, place INTEGER, shown INTEGER, due INTEGER")
@@ -97,10 +106,13 @@ CREATE INDEX message_due ON message (due) WHERE due IS NOT NULL;
 
     def __init__(self, path: Path, synchronous: str = "OFF") -> None:
         super().__init__(path, synchronous)
-        self.ready = self.in_flight = 0
+        self.ready = self.in_flight = self.commits = 0
+        self.fresh = 0, 0
 
     def commit(self) -> None:
-        self.execute("UPDATE queue SET ready=?, in_flight=? WHERE id=1", (self.ready, self.in_flight))
+        self.commits += 1
+        counters = msgspec.msgpack.encode((1, self.ready, self.in_flight, *self.fresh))
+        self.execute("INSERT OR REPLACE INTO tally VALUES (?,?)", (self.commits % COMMITS_TOLD, counters))
         self.execute("COMMIT")
 
     def send(self, now: int, content: bytes) -> None:
@@ -108,18 +120,17 @@ CREATE INDEX message_due ON message (due) WHERE due IS NOT NULL;
         self.execute(
             "INSERT INTO message (number, shelf, enqueued, state, place, due, grp, size, id, checksum, content)"
             " VALUES (?,?,?,?,?,?,?,?,?,?,?)",
-            (self.number, SHELF, now, 0, now, None, GROUP, len(content), IDENTITY, CHECKSUM, content),
+            (self.number, SHELF, now, 0, None, None, GROUP, len(content), IDENTITY, CHECKSUM, content),
         )
         self.ready += 1
 
     def receive(self, now: int, hidden: int = HIDDEN_MS) -> int:
-        row = next(
-            self.execute(
-                "SELECT number, enqueued, state, place, due, grp, size, receives, first_received, received, id,"
-                " checksum, content FROM message WHERE shelf=? AND grp=? AND place IS NOT NULL ORDER BY place, number",
-                (SHELF, GROUP),
-            )
-        )
+        placed = self.execute(_PLACED, (SHELF, GROUP)).fetchone()
+        row = self.execute(_FRESH, (SHELF, *self.fresh)).fetchone()
+        if row:
+            self.fresh = row[1], row[0]
+        if row is None or (placed and (placed[3], placed[0]) < (row[1], row[0])):
+            row = placed
         self.execute(
             "UPDATE message SET state=?, place=?, shown=?, due=?, receives=?, first_received=?, received=?"
             " WHERE number=?",

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
+
 from penstock.bench.plots import draw
 from penstock.bench.report import ACROSS, figure, found, markdown
 from penstock.bench.results import Point, Results, Server
@@ -29,7 +31,11 @@ def write(results: Path) -> Path:
     if not candidates:
         raise SystemExit("there are no results yet: run `make bench` or `make bench-quick` first")
     newest = max(candidates, key=lambda path: path.stat().st_mtime)
-    measured = Results.read(newest)
+    try:
+        measured = Results.read(newest)
+        block(measured)
+    except (msgspec.DecodeError, KeyError, IndexError) as error:
+        raise SystemExit(f"{newest} has another form than results have now ({error}): measure anew") from None
     measured.write(results / KEPT)
     draw(measured, FIGURES)
     text = README.read_text()

@@ -1,13 +1,16 @@
 """The comparison as a program: ours beside peers that cannot be had, that lie, or that are too slow."""
 
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import compare
+import psutil
 import pytest
 import readme
 from lying_server import Liar, Loses, serving
@@ -17,6 +20,7 @@ from penstock.bench.report import comparison
 from penstock.bench.results import Results, Server
 from penstock.bench.target import Target, at
 from penstock.bench.watch import Watch
+from server_process import clean_environment
 
 SUITE = replace(
     compare.QUICK,
@@ -109,3 +113,19 @@ def test_ours_alone_is_measured_by_the_program(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "cycle, 64 connections" in done.stdout
     assert len(Results.read(tmp_path / "quick.json").servers[0].points) == 2
+
+
+def test_a_comparison_that_is_told_to_end_takes_its_server_with_it(tmp_path: Path) -> None:
+    words = [sys.executable, compare.__file__, "cycle", "--quick", "--peers", "", "--seconds", "60"]
+    environment = clean_environment() | {compare.VARIABLE: str(tmp_path)}
+    running = subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL, start_new_session=True)
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob("run-*/data/credentials")):
+        assert time.monotonic() < deadline, "it does not begin"
+        time.sleep(0.05)
+    own = psutil.Process(running.pid).children()
+    running.send_signal(signal.SIGTERM)
+    assert running.wait(60) == 128 + signal.SIGTERM
+    assert own
+    assert [child for child in own if child.is_running()] == []
+    assert list(tmp_path.iterdir()) == []
