@@ -39,6 +39,7 @@ CLIENTS = 64
 INSIDE = {"256 bytes": (256, 1), "256 bytes, in tens": (256, 10), "64 KiB": (65_536, 1)}
 """How large bodies are, and how many are in a call."""
 SOCKETS = ("cycle", "cycle10", "large")
+LONGEST_SECONDS = 60.0
 
 
 class Size(NamedTuple):
@@ -103,6 +104,8 @@ def speed(mode: str, target: Target, seconds: float, attributes: dict[str, str])
     )
     if point.violations:
         sys.exit(f"{mode}: {point.problems}")
+    if not point.messages and seconds < LONGEST_SECONDS:
+        return speed(mode, target, seconds * 4, attributes)  # a busy machine may do nothing in so short a time
     return point.per_second
 
 

@@ -5,16 +5,20 @@ What they say about speed is not judged here; that they say all of it is.
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
-from encryption import INSIDE, SOCKETS
+from encryption import INSIDE, SOCKETS, speed
 from inside import ACTIONS
 from layouts import Apart, Flips, Layout, VisibleAt
 from path import MEANINGS, MIX, ROW
 from stopwatch import STEPS
 from storage import CHOICES
+
+from penstock.bench.target import at
+from server_process import Server
 
 BENCH = Path(__file__).parents[2] / "bench"
 
@@ -78,6 +82,11 @@ def test_encryption_is_measured_with_and_without_inside_and_over_sockets(tmp_pat
     for row in rows:
         assert row["encrypted"] > 0 < row["clear"]
         assert any(row["case"] in line and f"{row['ratio']:.2f}" in line for line in printed.splitlines())
+
+
+def test_a_time_in_which_nothing_could_be_measured_is_made_longer(server: Server) -> None:
+    target = replace(at(server.url), access_key=server.access_key, secret_key=server.secret_key)
+    assert speed("cycle", target, 0.0001, {}) > 0
 
 
 @pytest.mark.parametrize("script", ["storage.py", "path.py", "authorise.py", "encryption.py"])
