@@ -26,10 +26,13 @@ class Form(NamedTuple):
 
     @property
     def headers(self) -> bytes:
-        """What clients of either protocol find the error's names in."""
-        return header("x-amzn-query-error", f"{self.query_code};{self.fault}") + header(
-            "x-amzn-errortype", self.json_type
-        )
+        """Where clients of JSON find the name that Query has for the error."""
+        return header("x-amzn-query-error", f"{self.query_code};{self.fault}")
+
+    @property
+    def headers_alone(self) -> bytes:
+        """For those who cannot read the body: its type, too. Bare, because the SDK for Java cuts no prefix off here."""
+        return self.headers + header("x-amzn-errortype", self.json_type.partition("#")[2])
 
 
 def _modeled(shape: str, code: str, status: int = 400) -> tuple[str, Form]:

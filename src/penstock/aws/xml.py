@@ -66,7 +66,7 @@ def refuse(status: int, reason: str) -> HttpResponse:
     clients of the other protocol read first."""
     shape = _REFUSALS.get(status, "MalformedInput")
     response = encode_error(load("sqs"), ServiceError(shape, reason), random_uuid(), as_json=False)
-    response.headers += ERRORS[shape].headers
+    response.headers += ERRORS[shape].headers_alone
     response.status, response.close = status, True
     return response
 
