@@ -9,6 +9,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import structlog
 import uvloop
@@ -98,6 +99,14 @@ def allow_open_files(connections: int) -> None:
             log.warning("fewer open files allowed than max_connections needs", allowed=granted, needed=wanted)
 
 
+def make_data_directory(path: Path) -> None:
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        why = "it is a file" if isinstance(error, FileExistsError) else error.strerror
+        raise StartError(f"the data directory {path} cannot be made: {why}; give another with --data") from error
+
+
 def spare_the_collector() -> None:
     """What is there now stays, and what requests make is freed without the collector's help: it need not look often."""
     gc.collect()
@@ -120,7 +129,7 @@ class Server:
 
     async def start(self) -> None:
         settings = self.settings
-        settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_data_directory(settings.data)
         await self.store.open()
         vault = await vault_of(settings, self.store)
         if not settings.master_key and is_open(settings.master_key_file):

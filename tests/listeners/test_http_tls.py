@@ -142,9 +142,17 @@ async def test_a_new_certificate_is_used_by_new_connections_only(
         await connect(server, certificates["first"])
 
 
-@pytest.mark.parametrize("fault", ["missing", "rubbish", "mismatched", "locked"])
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [
+        ("missing", "No such file or directory"),
+        ("rubbish", "give PEM files"),
+        ("mismatched", "the key is that of another certificate"),
+        ("locked", "give PEM files: the certificate with its chain, and its key without a passphrase"),
+    ],
+)
 async def test_a_bad_certificate_is_named_and_the_old_one_stays(
-    serve: Serve, files: TlsFiles, certificates: dict[str, TlsFiles], fault: str
+    serve: Serve, files: TlsFiles, certificates: dict[str, TlsFiles], fault: str, why: str
 ) -> None:
     server = await serve(tls=files)
     if fault == "missing":
@@ -155,7 +163,7 @@ async def test_a_bad_certificate_is_named_and_the_old_one_stays(
         shutil.copy(certificates["second"].key, files.key)
     else:
         install(certificates["locked"], files)
-    with pytest.raises(OSError, match=r"cannot serve TLS with .*server\.crt and .*server\.key"):
+    with pytest.raises(OSError, match=rf"cannot serve TLS with .*server\.crt and .*server\.key: {why}"):
         server.listener.reload_tls()
     wire = await connect(server, certificates["first"])
     assert (await wire.ask(request(b"hello"))).body == b"hello"

@@ -16,9 +16,11 @@ from botocore.config import Config
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
+    ConnectionClosedError,
     EndpointConnectionError,
     NoCredentialsError,
     PartialCredentialsError,
+    SSLError,
 )
 
 import penstock.aws
@@ -29,6 +31,11 @@ MODELS = Path(penstock.aws.__file__).with_name("models")
 HERE = "http://127.0.0.1:9324"
 ON_OTHER_MACHINES = ("container-role", "iam-role", "ec2-credentials-file")
 """Sources of credentials that are asked over the network; a laptop would wait for an answer that never comes."""
+
+TLS_FAULTS = {
+    "CERTIFICATE_VERIFY_FAILED": "its certificate is not trusted here; name the file of its authority in AWS_CA_BUNDLE",
+    "WRONG_VERSION_NUMBER": "it speaks no TLS; try http://",
+}
 
 T = TypeVar("T")
 
@@ -100,7 +107,9 @@ def _client(service: str, connection: Connection) -> Any:
             endpoint_url=connection.endpoint,
             config=Config(retries={"total_max_attempts": 1}),
         )
-    except (BotoCoreError, ValueError) as error:
+    except ValueError:
+        raise CommandError(f"endpoint {connection.endpoint!r}: give a URL, such as {HERE}") from None
+    except BotoCoreError as error:
         raise CommandError(_line(error)) from None
 
 
@@ -122,19 +131,31 @@ def calling(call: Callable[[], T]) -> T:
     try:
         return call()
     except ClientError as error:
-        said = error.response.get("Error", {})
-        raise Refusal(
-            f"An error occurred ({said.get('Code', 'Unknown')}) when calling the {error.operation_name} operation: "
-            f"{said.get('Message', '')}"
-        ) from None
+        raise _refusal(error) from None
     except EndpointConnectionError as error:
         raise CommandError(f"cannot reach {error.kwargs['endpoint_url']}: is the server running?") from None
+    except ConnectionClosedError as error:
+        where = error.kwargs["endpoint_url"]
+        raise CommandError(f"{where} closed the connection: is the server stopping, or does it speak TLS?") from None
+    except SSLError as error:
+        why = next((hint for name, hint in TLS_FAULTS.items() if name in str(error)), error.kwargs["error"])
+        raise CommandError(f"cannot speak TLS with {error.kwargs['endpoint_url']}: {why}") from None
     except (NoCredentialsError, PartialCredentialsError):
         raise CommandError(
             "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name the server's --data directory"
         ) from None
     except BotoCoreError as error:
         raise CommandError(_line(error)) from None
+
+
+def _refusal(error: ClientError) -> CommandError:
+    """botocore gives the status for a code when the answer is not of the protocol's form: somebody else's page."""
+    said = error.response.get("Error", {})
+    code = said.get("Code", "Unknown")
+    if code.isdigit():
+        return CommandError(f"the answer has status {code} and is not Penstock's: is the endpoint right?")
+    operation = error.operation_name
+    return Refusal(f"An error occurred ({code}) when calling the {operation} operation: {said.get('Message', '')}")
 
 
 def _line(error: Exception) -> str:

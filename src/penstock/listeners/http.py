@@ -9,6 +9,7 @@ server uses no processor. The sweep also renews the Date header, so that no repl
 
 import asyncio
 import contextlib
+import errno
 import socket
 import ssl
 import time
@@ -34,6 +35,14 @@ log = structlog.get_logger(__name__)
 
 DEFAULT_LIMITS = HttpLimits()
 ACCEPTS_AT_ONCE = 64
+NOT_PEM = "give PEM files: the certificate with its chain, and its key without a passphrase"
+"""OpenSSL's own word for it is `PEM lib`."""
+TLS_FAULTS = {"KEY_VALUES_MISMATCH": "the key is that of another certificate", None: NOT_PEM}
+LISTEN_FAULTS = {
+    errno.EADDRINUSE: "; stop what listens there, or listen elsewhere",
+    errno.EADDRNOTAVAIL: "; this machine has no such address",
+    errno.EACCES: "; ports below 1024 take a privilege, or a proxy in front",
+}
 
 
 @dataclass(frozen=True)
@@ -48,7 +57,8 @@ class TlsFiles:
         try:
             context.load_cert_chain(self.certificate, self.key, password="")  # "": never ask on the terminal
         except OSError as error:
-            raise OSError(f"cannot serve TLS with {self.certificate} and {self.key}: {error}") from error
+            why = TLS_FAULTS.get(error.reason, str(error)) if isinstance(error, ssl.SSLError) else error.strerror
+            raise OSError(f"cannot serve TLS with {self.certificate} and {self.key}: {why}") from error
         return context
 
 
@@ -89,7 +99,8 @@ class HttpListener:
         try:
             self._sockets = await bind(self.host, self.port, self.limits.backlog)
         except OSError as error:
-            raise OSError(error.errno, f"cannot listen on {self.host} port {self.port}: {error.strerror}") from error
+            why = f"{error.strerror}{LISTEN_FAULTS.get(error.errno or 0, '')}"
+            raise OSError(error.errno, f"cannot listen on {self.host} port {self.port}: {why}") from error
         self.port = self._sockets[0].getsockname()[1]
         self._listen()
 
