@@ -89,6 +89,13 @@ def test_a_server_without_its_master_key_says_so_in_one_line_and_makes_no_other(
     check(folder)
 
 
+def test_a_blank_master_key_is_refused_and_no_other_is_made_in_its_place(tmp_path: Path) -> None:
+    (line,) = refusal(tmp_path, master_key=" ")
+    assert "master_key" in line
+    assert "give 32 bytes in base64" in line
+    assert not (tmp_path / "data").exists()
+
+
 def test_a_server_with_another_master_key_says_so_in_one_line_and_sets_nothing_aside(folder: Path) -> None:
     (line,) = refusal(folder, master_key=NEW)
     assert "is not the one that the store was written with" in line
