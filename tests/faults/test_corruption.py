@@ -218,10 +218,13 @@ def test_a_flipped_bit_in_the_log_loses_only_what_comes_after(
     assert faults_of(server.data / "penstock.db", folder) == []
 
 
-async def test_a_damaged_row_of_a_queue_stops_the_start_in_words(opened: Opened, folder: Path) -> None:
+@pytest.mark.parametrize(
+    "damage", ["UPDATE queue SET attributes='{\"Del'", "ALTER TABLE queue RENAME COLUMN attributes TO something"]
+)
+async def test_damaged_queues_stop_the_start_in_words(opened: Opened, folder: Path, damage: str) -> None:
     world = await opened()
     await world.queue("q")
-    world.store.database.execute("UPDATE queue SET attributes='{\"Del'")
+    world.store.database.execute(damage)
     await world.store.close()
     with pytest.raises(StoreError, match="is damaged"):
         await SqliteStore(folder / "penstock.db").open()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
+import apsw
 import structlog
 
 from penstock.core.directory import Record, RecordKey
@@ -76,7 +77,7 @@ class SqliteStore:
         self.database.open()
         try:
             self._load()
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, apsw.SQLError) as error:
             self.database.close()
             raise StoreError(f"{self.path} is damaged ({error}); restore a backup: penstock restore --help") from error
 
