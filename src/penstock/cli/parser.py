@@ -3,7 +3,7 @@
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 
 class CommandError(Exception):
@@ -39,6 +39,13 @@ class Parser(argparse.ArgumentParser):
         lines = ["examples:", *(f"  {example}" for example in self.examples)]
         self.epilog = "\n".join(lines) if self.examples else None
         return super().format_help()
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """What is not known is complained of by the subcommand that was given it: its help has what it would take."""
+        known, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return known, unknown
 
     def error(self, message: str) -> NoReturn:
         sys.stderr.write(f"{self.prog}: {message} (see {self.prog} --help)\n")
