@@ -59,6 +59,22 @@ def test_events_that_come_too_late_are_counted_apart_and_change_no_window(tables
     assert tables.late() == [(START, "orders", "sent", 1), (START, "orders", "visible", 1)]
 
 
+def test_late_events_are_in_the_progress_and_the_command_that_brings_them_in_is_told_and_does(
+    tables: Tables, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tables.publish([line(1, size=1), line(2, size=1, after_ms=8 * MINUTE)])
+    tables.follow()
+    assert '"late": 0' in capsys.readouterr().err
+    tables.publish([line(3, size=1, after_ms=5), line(4, size=1, after_ms=9 * MINUTE)])
+    tables.follow()
+    said = capsys.readouterr().err
+    assert '"late": 1' in said
+    assert "1 events came too late for their windows: --from 2026-11-16T00:00 --to 2026-11-16T00:01" in said
+    tables.back_fill(0, 1)
+    sums = {row[:2]: row[6] for row in tables.metrics() if row[4] == "NumberOfMessagesSent"}
+    assert sums[START, 60] == sums[START, 300] == 2
+
+
 def test_the_state_is_what_windows_that_are_open_need_and_nothing_else(tables: Tables) -> None:
     tables.publish(traffic(seed=2, events=300, minutes=30))
     tables.follow()

@@ -42,6 +42,8 @@ class Job:
     write: Write
     write_day: WriteDay | None = None
     """The quick way for a batch of one day, where the job has one."""
+    late: Callable[[], int] = lambda: 0
+    """How many events have come too late for what they belong to, where that can be."""
 
 
 def follow(spark: SparkSession, job: Job) -> int:
@@ -112,7 +114,8 @@ class Follower:
         self._input.acknowledge(after)
         self._found += len(findings)
         done, waiting = sum(map(total, after.values())), self._input.waiting(after)
-        self._progress.show(Step(number, rows or 0, time.monotonic() - began, done, waiting, self._found))
+        took, late = time.monotonic() - began, self._job.late()
+        self._progress.show(Step(number, rows or 0, took, done, waiting, self._found, late))
 
     def _quickly(self, batch: Batch, number: int) -> tuple[int, density.Count] | None:
         if self._job.write_day is None or (whole := self._input.whole(number)) is None:

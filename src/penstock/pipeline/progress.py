@@ -20,6 +20,7 @@ class Step:
     behind: int
     """Events that are published and not yet read."""
     corrupt: int = 0
+    late: int = 0
 
 
 class Progress:
@@ -44,8 +45,9 @@ class Progress:
         bar = "█" * round(WIDTH * share)
         rate = step.rows / max(step.seconds, 0.001)
         corrupt = f" · {step.corrupt:,} unreadable" if step.corrupt else ""
+        late = f" · {step.late:,} late" if step.late else ""
         bar = f"{self._job} {bar:░<{WIDTH}} {share:4.0%}"
-        return f"{bar} · {step.done:,} events · {rate:,.0f}/s · {step.behind:,} behind{corrupt}"
+        return f"{bar} · {step.done:,} events · {rate:,.0f}/s · {step.behind:,} behind{corrupt}{late}"
 
     def end(self, words: str) -> None:
         said = json.dumps({"event": "end", "job": self._job, "said": words})

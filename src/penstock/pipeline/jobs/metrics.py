@@ -19,9 +19,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from penstock.pipeline.ask import Ask
-from penstock.pipeline.counting import backfill, queue_latency, queue_metrics, write_back
+from penstock.pipeline.counting import backfill, latecomers, queue_latency, queue_metrics, write_back
 from penstock.pipeline.counting.closing import FINAL, Closing
-from penstock.pipeline.counting.tallies import MINUTE, NO_EVENTS, added_up, tally
+from penstock.pipeline.counting.tallies import MINUTE, added_up, tally
 from penstock.pipeline.counting.windows import LONGEST, Span, floor
 from penstock.pipeline.following import Job, follow
 from penstock.pipeline.progress import Progress
@@ -38,7 +38,9 @@ def run(spark: SparkSession, ask: Ask) -> int:
     if ask.own["source"] != "journal":
         raise TableError("--source goes with --from and --to: what is followed is the journal")
     counting = Counting(spark, ask)
-    status = follow(spark, Job(ask, counting.tables, counting.write))
+    status = follow(spark, Job(ask, counting.tables, counting.write, late=lambda: counting.late.events))
+    if counting.late.events:
+        Progress(ask.job).end(f"{ask.job}: {counting.late.told()}")
     if ask.once and not ask.dry_run:
         counting.end()
     return status
@@ -53,6 +55,7 @@ class Counting:
         self._state = open_table(spark, f"{ask.checkpoint_place}/_state", TALLIES)
         self._closing = Closing(spark, ask.checkpoint_place)
         self.tables = [self._metrics, self._latency, self._late]
+        self.late = latecomers.Latecomers()
 
     def write(self, events: DataFrame, batch: Batch) -> int | None:
         if self._state.has(batch):
@@ -62,10 +65,10 @@ class Counting:
         new = tally(events).withColumn("late", F.col("minute_ms") < before)
         counted = new.unionByName(self._state.read().drop("date").withColumn("late", F.lit(False)))
         with _once(added_up(counted, "late")) as tallies:
-            newest, some_late = tallies.agg(F.max("last_ms"), F.max("late")).collect()[0]
+            newest, *late = tallies.agg(F.max("last_ms"), *latecomers.counts()).collect()[0]
             after = self._closing.plan(batch, floor((newest or 0) - self._ask.own["lateness"] * 1000, MINUTE))
-            if some_late:
-                self._late.append(late(tallies, before).repartition("date"), batch)
+            if self.late.note(*late):
+                self._late.append(latecomers.transform(tallies, before).repartition("date"), batch)
             return self._close(tallies.where(~F.col("late")), Span(before, after), batch)
 
     def _close(self, tallies: DataFrame, span: Span, batch: Batch) -> int:
@@ -108,13 +111,6 @@ class Counting:
         start = F.col("minute_ms") - F.col("minute_ms") % LONGEST
         first, windows = self._state.read().agg(F.min(start), F.count_distinct(start)).collect()[0]
         return first or 0, windows
-
-
-def late(tallies: DataFrame, closed_ms: int) -> DataFrame:
-    """Tallies → rows of `_late`."""
-    found = tallies.where(F.col("late") & ~F.col("measure").isin(*NO_EVENTS))
-    counted = found.groupBy("minute_ms", "region", "account", "queue", "measure").agg(F.sum("n").alias("events"))
-    return counted.withColumns({"closed_ms": F.lit(closed_ms), "date": _date("minute_ms")})
 
 
 def _date(column: str) -> F.Column:
