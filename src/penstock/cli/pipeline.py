@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     ask = asked(arguments)
     try:
         settings = formats.settings(ask.format, ask.out, dict(arguments.conf))
-        spark = session(ask.job, arguments.master, arguments.remote, settings)
+        spark = session(ask.job, arguments.master, arguments.remote, settings, arguments.verbose)
     except Told as error:
         raise CommandError(str(error)) from None
     try:

@@ -86,6 +86,7 @@ SPARK = (
     ),
     Option("--remote", "URL", "a Spark Connect server, sc://…, instead of --master"),
     Option("--conf", "K=V", "a setting of Spark; may be given many times", setting, many=True),
+    Option("--verbose", "", "show Spark's own warnings, and the traces of what fails"),
 )
 JOURNAL = (
     Option("--journal", "PATH", "the journal's folder, as Spark sees it (default: ./data/journal)"),

@@ -39,6 +39,10 @@ SETTINGS: Mapping[str, str] = {
 }
 """What the jobs rely on; `--conf` may say otherwise."""
 
+QUIET, VERBOSE = "log4j2.properties", "log4j2-verbose.properties"
+"""What Spark itself says on the terminal: errors, and none of those that a job tells in its own line; or everything
+that went wrong, with traces."""
+
 
 class NotReady(Told):
     """Something that a session needs is not there; the message says which command installs it."""
@@ -75,14 +79,19 @@ def _java(environ: Mapping[str, str]) -> int | None:
 
 
 def session(
-    name: str, master: str = "local[*]", remote: str | None = None, settings: Mapping[str, str] | None = None
+    name: str,
+    master: str = "local[*]",
+    remote: str | None = None,
+    settings: Mapping[str, str] | None = None,
+    verbose: bool = False,
 ) -> "SparkSession":
-    """A new session, or the one that this process has already, with our data sources registered."""
+    """A new session, or the one that this process has already, with our data sources registered. A `verbose` one has
+    Spark's own warnings and traces on the terminal."""
     if remote is None:
         check()
     else:
         check_remote()
-    _set_up()
+    _set_up(VERBOSE if verbose else QUIET)
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName(f"penstock {name}")
@@ -93,10 +102,10 @@ def session(
     return builder.getOrCreate()
 
 
-def _set_up() -> None:
-    """Workers here run what the driver runs, and not whatever `python3` is on the path; Spark keeps to errors."""
+def _set_up(log: str) -> None:
+    """Workers here run what the driver runs, and not whatever `python3` is on the path."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    quiet = Path(__file__).with_name("log4j2.properties")
-    os.environ.setdefault("SPARK_SUBMIT_OPTS", f"-Dlog4j2.configurationFile={quiet.as_uri()}")
+    place = Path(__file__).with_name(log).as_uri()
+    os.environ.setdefault("SPARK_SUBMIT_OPTS", f"-Dlog4j2.configurationFile={place}")

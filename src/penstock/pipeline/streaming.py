@@ -67,6 +67,8 @@ def _of_spark(error: Exception) -> bool:
     return type(error).__module__.startswith(("pyspark", "py4j"))
 
 
+FAILED = re.compile(r"terminated with exception: (.+?)(?: SQLSTATE: \w+)?$", re.MULTILINE)
+"""What Spark says of a query that failed; the query itself, with its plan, follows for a page."""
 OURS = re.compile(r"^(?:\S+: )?penstock\.pipeline\.[\w.]+: (.+)$", re.MULTILINE)
 
 
@@ -76,6 +78,7 @@ def cause(trace: str) -> str:
         return str(ours[-1]).strip()
     causes = re.findall(r"^\s*(?:Caused by: )?([\w.$]+(?:Exception|Error)): (.+)$", trace, re.MULTILINE)
     if not causes:
-        return " ".join(trace.split())[:500]
+        failed = FAILED.search(trace)
+        return " ".join((failed[1] if failed else trace).split())[:500]
     name, words = causes[-1]
     return f"{words.strip()} ({name.rpartition('.')[2]})"
