@@ -90,6 +90,15 @@ def test_running_the_server_has_nothing_to_do_with_spark() -> None:
     assert not {"requirements-spark.txt", "requirements-dev.txt"} & set(done.stdout.split())
 
 
+@pytest.mark.parametrize(
+    ("words", "run"),
+    [((), "tests/parts.py"), (("ARGS=tests/core -x",), "-m pytest tests/core -x")],
+    ids=["all", "some"],
+)
+def test_every_part_is_run_unless_some_tests_are_asked_for(words: tuple[str, ...], run: str) -> None:
+    assert make("--dry-run", "test", *words).stdout.splitlines()[-1] == f".venv/bin/python {run}"
+
+
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.name)
 def test_a_lock_pins_everything_and_names_no_address(lock: Path) -> None:
     lines = [line for line in lock.read_text().splitlines() if line and not line.startswith("#")]
