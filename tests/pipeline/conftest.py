@@ -18,9 +18,11 @@ SMALL = {
     "spark.driver.memory": "1g",
     "spark.sql.streaming.minBatchesToRetain": "2",
     "spark.sql.codegen.wholeStage": "false",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": (
+        "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+    ),
 }
-"""For few rows: compiling costs more than it saves."""
+"""For few rows: compiling costs more than it saves. A fifth of what a young JVM does is to verify Spark's classes."""
 EXECUTORS = {"spark.executor.extraJavaOptions": SMALL["spark.driver.extraJavaOptions"]}
 
 
@@ -49,6 +51,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     (folder / "spark-defaults.conf").write_text("".join(lines))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SPARK_CONF_DIR", str(folder))
+        patch.setenv("SPARK_DAEMON_JAVA_OPTS", SMALL["spark.driver.extraJavaOptions"])
         yield
 
 

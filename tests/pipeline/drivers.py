@@ -12,6 +12,8 @@ from pathlib import Path
 import psutil
 
 END_SECONDS = 240
+LOOK_SECONDS = 0.005
+"""Steps take longer than this, and looking more often takes from the driver the core that it needs."""
 SMALL = {
     "spark.executor.memory": "512m",
     "spark.executor.cores": "1",
@@ -51,7 +53,7 @@ class Driver:
             if moment():
                 self.kill()
                 return True
-            time.sleep(0.002)
+            time.sleep(LOOK_SECONDS)
         return False
 
     def kill(self) -> None:

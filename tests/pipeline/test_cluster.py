@@ -16,7 +16,7 @@ from penstock.pipeline.tables import open_table
 from server_process import Server
 
 from .cluster import Cluster, cluster
-from .drivers import END_SECONDS, Driver, moments
+from .drivers import END_SECONDS, LOOK_SECONDS, Driver, moments
 from .jobs_asked import asked
 from .journals import Journal, Line, line
 from .queue.conftest import TestQueue
@@ -95,6 +95,7 @@ def test_an_executor_killed_in_the_middle_of_a_batch(running: Cluster, journal: 
             executors[0].kill()
             killed += 1
             writing = moments(tables / "events", tables / "_checkpoints" / "land")["being written"]()
+        time.sleep(LOOK_SECONDS)
     assert killed == 2
     assert driver.end() == 0, driver.said()
     assert_landed(spark, journal)
@@ -155,6 +156,7 @@ def test_an_executor_killed_as_it_receives_from_a_queue(
             assert driver.process.poll() is None, driver.said()
             assert time.monotonic() < deadline, driver.said()
             receiving = tables.glob("_checkpoints/drain/staging/*/.[0-9]*.*")
+            time.sleep(LOOK_SECONDS)
             if not killed and any(receiving) and (executors := running.executors()):
                 executors[0].kill()
                 killed += 1

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from pipeline.drivers import LOOK_SECONDS
 from pipeline.queue.conftest import TestQueue
 
 PROGRAM = Path(__file__).with_name("streaming_program.py")
@@ -40,7 +41,7 @@ def kill_when_there_is_another(pattern: str, folder: Path, process: "subprocess.
     while not set(folder.glob(pattern)) - before:
         assert process.poll() is None, (folder / "log").read_text()[-3000:]
         assert time.monotonic() < deadline
-        time.sleep(0.001)
+        time.sleep(LOOK_SECONDS)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
