@@ -48,6 +48,13 @@ def words(parts: Mapping[str, Places], name: str) -> list[str]:
     return [*parts[name], *(f"--ignore={place}" for place in within)]
 
 
+def progress(said: str) -> str:
+    """How far pytest is: it says the share at the end of a line of tests, which may take minutes."""
+    lines = re.findall(r"^([.FEsxX]+)(?: *\[ *(\d+%)\])?$", said, re.MULTILINE)
+    share = next((share for _, share in reversed(lines) if share), "0%")
+    return f"{sum(len(tests) for tests, _ in lines):,} tests, {share}"
+
+
 @dataclass
 class Run:
     """A part under way: in a process group of its own, so that it hears of ctrl-C once, and from us."""
@@ -69,10 +76,6 @@ class Run:
 
     def said(self) -> str:
         return self.log.read_text(errors="replace")
-
-    def progress(self) -> str:
-        shares = re.findall(r"\[ *(\d+%)\]$", self.said(), re.MULTILINE)
-        return f"{self.name} {shares[-1] if shares else '0%'}"
 
     def stop(self) -> None:
         """As by ctrl-C, so that its tests end what they have started."""
@@ -118,7 +121,8 @@ class Suite:
                 self._ended(one)
             if time.monotonic() - told > TELL_SECONDS:
                 told = time.monotonic()
-                print(f"{_minutes(self.began)}: {', '.join(one.progress() for one in self.running)}", flush=True)
+                far = [f"{one.name} {progress(one.said())}" for one in self.running]
+                print(f"{_minutes(self.began)}: {'; '.join(far)}", flush=True)
 
     def _ended(self, one: Run) -> None:
         self.running.remove(one)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from parts import INTERRUPTED, PARTS, ROOT, words
+from parts import INTERRUPTED, PARTS, ROOT, progress, words
 
 SECONDS = 60
 PROGRAM = "import json, sys; import parts; sys.exit(parts.main(json.loads(sys.argv[1]), int(sys.argv[2])))"
@@ -96,6 +96,19 @@ def test_a_part_without_an_end_is_a_failure(start: Start) -> None:
     said, _ = (process := start(2, dies="import os; os._exit(9)", good=GOOD)).communicate(timeout=SECONDS)
     assert process.returncode == 1
     assert "dies: no result (status 9)" in said
+
+
+@pytest.mark.parametrize(
+    ("said", "far"),
+    [
+        ("", "0 tests, 0%"),
+        ("..s", "3 tests, 0%"),
+        (f"{'.' * 72} [  7%]\n..F.", "76 tests, 7%"),
+        (f"{'.' * 72} [ 99%]\n.E                 [100%]\nE   no test\n", "74 tests, 100%"),
+    ],
+)
+def test_how_far_a_part_is_shows_between_its_lines_too(said: str, far: str) -> None:
+    assert progress(said) == far
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
