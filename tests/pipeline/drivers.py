@@ -25,7 +25,7 @@ SMALL = {
 
 @dataclass
 class Driver:
-    """One run of a job, to its end or to its death."""
+    """One run of a job, to its end or to its death. A test that fails or is interrupted leaves none behind."""
 
     words: Sequence[str]
     master: str
@@ -44,20 +44,27 @@ class Driver:
         return self
 
     def end(self) -> int:
-        return self.process.wait(END_SECONDS)
+        try:
+            return self.process.wait(END_SECONDS)
+        finally:
+            self.kill()
 
     def kill_when(self, moment: Callable[[], bool]) -> bool:
         """Whether the moment came before the job's end."""
         deadline = time.monotonic() + END_SECONDS
-        while self.process.poll() is None and time.monotonic() < deadline:
-            if moment():
-                self.kill()
-                return True
-            time.sleep(LOOK_SECONDS)
+        try:
+            while self.process.poll() is None and time.monotonic() < deadline:
+                if moment():
+                    return True
+                time.sleep(LOOK_SECONDS)
+        finally:
+            self.kill()
         return False
 
     def kill(self) -> None:
-        """-9, to Python and to its JVM."""
+        """-9, to Python and to its JVM, if it has not ended."""
+        if self.process.poll() is not None:
+            return
         family = [*psutil.Process(self.process.pid).children(recursive=True), psutil.Process(self.process.pid)]
         for process in family:
             process.send_signal(signal.SIGKILL)

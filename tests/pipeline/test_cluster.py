@@ -90,14 +90,17 @@ def test_an_executor_killed_in_the_middle_of_a_batch(running: Cluster, journal: 
     driver = started(journal, running)
     writing = moments(tables / "events", tables / "_checkpoints" / "land")["being written"]()
     killed = 0
-    while driver.process.poll() is None and killed < 2:
-        if writing() and (executors := running.executors()):
-            executors[0].kill()
-            killed += 1
-            writing = moments(tables / "events", tables / "_checkpoints" / "land")["being written"]()
-        time.sleep(LOOK_SECONDS)
-    assert killed == 2
-    assert driver.end() == 0, driver.said()
+    try:
+        while driver.process.poll() is None and killed < 2:
+            if writing() and (executors := running.executors()):
+                executors[0].kill()
+                killed += 1
+                writing = moments(tables / "events", tables / "_checkpoints" / "land")["being written"]()
+            time.sleep(LOOK_SECONDS)
+        assert killed == 2
+        assert driver.end() == 0, driver.said()
+    finally:
+        driver.kill()
     assert_landed(spark, journal)
     batches = [json.loads(said) for said in driver.said().splitlines() if said.startswith('{"event": "batch"')]
     assert sum(batch["rows"] for batch in batches) == SEGMENTS * EVENTS_EACH
@@ -164,8 +167,7 @@ def test_an_executor_killed_as_it_receives_from_a_queue(
                 left = sum(queue.counts())
                 assert left + committed(tables / "messages") >= MESSAGES
     finally:
-        if driver.process.poll() is None:
-            driver.kill()
+        driver.kill()
     rows = open_table(spark, str(tables), drain.MESSAGES).read().select("body").collect()
     assert sorted(int(row.body) for row in rows) == list(range(MESSAGES))
     assert killed == 1

@@ -38,12 +38,19 @@ def start(folder: Path, queue: TestQueue) -> "subprocess.Popen[bytes]":
 def kill_when_there_is_another(pattern: str, folder: Path, process: "subprocess.Popen[bytes]") -> None:
     before = set(folder.glob(pattern))
     deadline = time.monotonic() + SECONDS
-    while not set(folder.glob(pattern)) - before:
-        assert process.poll() is None, (folder / "log").read_text()[-3000:]
-        assert time.monotonic() < deadline
-        time.sleep(LOOK_SECONDS)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    try:
+        while not set(folder.glob(pattern)) - before:
+            assert process.poll() is None, (folder / "log").read_text()[-3000:]
+            assert time.monotonic() < deadline
+            time.sleep(LOOK_SECONDS)
+    finally:
+        kill(process)
+
+
+def kill(process: "subprocess.Popen[bytes]") -> None:
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def test_each_message_is_in_the_sink_once_whenever_the_driver_was_killed(
@@ -56,9 +63,7 @@ def test_each_message_is_in_the_sink_once_whenever_the_driver_was_killed(
     try:
         assert last.wait(SECONDS) == 0, (tmp_path / "log").read_text()[-3000:]
     finally:
-        if last.poll() is None:
-            os.killpg(last.pid, signal.SIGKILL)
-            last.wait()
+        kill(last)
     found = Counter(int(row.body) for row in spark.read.parquet(str(tmp_path / "out")).select("body").collect())
     assert found == Counter(range(MESSAGES))
     assert queue.counts() == (0, 0)
