@@ -36,21 +36,24 @@ def test_what_the_network_does_to_an_exchange_is_never_done_to_a_message(
         work.start(producers=4, consumers=4)
         wait_for(lambda: proxy.happened.total() >= FAULTS, SECONDS, "enough trouble")
         proxy.healed = True
-        work.finish()
+        work.stop()
+        check_that_nobody_waits(work.client, SECONDS)  # what drips on arrives after whoever sent it has left
+        work.count()
+        work.drain()
     operations = work.history()
     count(cycles=proxy.happened.total())
     assert proxy.happened.keys() == {trouble.__name__ for trouble in TROUBLES}
     assert any(operation.outcome == "info" for operation in operations)
     assert violations(operations) == {}
-    check_that_nobody_waits(connect(server))
+    check_that_nobody_waits(connect(server), 5)
     assert server.stop() == 0
 
 
-def check_that_nobody_waits(client: Client) -> None:
+def check_that_nobody_waits(client: Client, seconds: int) -> None:
     def number(name: str) -> float:
         found = re.search(rf"^penstock_{name} (\S+)$", client.get("/metrics")[1], re.MULTILINE)
         assert found
         return float(found[1])
 
-    wait_for(lambda: number("waiters") == 0, 5, "the end of all long polls")
-    wait_for(lambda: number("connections") == 1, 5, "the end of all connections but this one")
+    wait_for(lambda: number("waiters") == 0, seconds, "the end of all long polls")
+    wait_for(lambda: number("connections") == 1, seconds, "the end of all connections but this one")
