@@ -21,7 +21,6 @@ ROOT = Path(__file__).parent.parent
 Places = Sequence[str]
 PARTS: Mapping[str, Places] = {
     "pipeline": ("tests/pipeline",),
-    "faults": ("tests/faults",),
     "others": ("tests",),
     "sparks": (
         "tests/pipeline/queue/test_kill.py",
@@ -31,6 +30,7 @@ PARTS: Mapping[str, Places] = {
         "tests/pipeline/test_lifecycle_killed.py",
         "tests/pipeline/test_replay_killed.py",
     ),
+    "faults": ("tests/faults",),
 }
 """Name → where its tests are. What is within a place of one part and named by another belongs to the other: so every
 test is in one part, and a new one too. The order lets those with Spark, which computes, meet those without, which wait.
