@@ -41,6 +41,7 @@ from penstock.bench.watch import Watch, pid_listening_on
 RESULTS = Path(__file__).parent / "results"
 VARIABLE = "PENSTOCK_BENCH_CACHE"
 CACHE = Path(os.environ.get(VARIABLE, ".bench"))
+COLD = "it was still getting faster when it was measured"
 Tell = Callable[[str], None]
 
 
@@ -92,14 +93,16 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 def _suite(arguments: argparse.Namespace) -> Suite:
     suite = QUICK if arguments.quick else FULL
-    items = tuple(item for item in suite.items if not arguments.modes or item.mode in arguments.modes)
+    wanted = arguments.modes or MODES
+    starts = (tuple(item for item in items if item.mode in wanted) for items in suite.starts)
     given = {"rounds": arguments.rounds, "seconds": arguments.seconds, "most": arguments.most}
-    return replace(suite, items=items, **{name: value for name, value in given.items() if value is not None})
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return replace(suite, starts=tuple(filter(None, starts)), **chosen)
 
 
 def turns(suite: Suite, servers: Sequence[Server]) -> Iterator[tuple[Server, Sequence[Item]]]:
-    """One round: item by item with every server fresh, or server by server with all items."""
-    for items in [suite.items] if suite.together else [(item,) for item in suite.items]:
+    """One round: what one start serves, of every server, before the next."""
+    for items in suite.starts:
         yield from ((server, items) for server in servers if "" not in server.reasons)
 
 
@@ -124,7 +127,8 @@ def measure(server: Server, items: Sequence[Item], suite: Suite, tell: Tell) -> 
     tell("starting")
     try:
         with _running(server.name) as (target, watch):
-            _warm_up(target, suite.most_warming_seconds, tell)
+            if not _warm_up(target, suite, tell) and COLD not in server.note:
+                server.note = f"{server.note}; {COLD}".removeprefix("; ")
             for item in items:
                 _measure_item(server, item, suite, target, watch, tell)
     except (PeerUnavailable, BenchError, OSError) as error:
@@ -132,13 +136,18 @@ def measure(server: Server, items: Sequence[Item], suite: Suite, tell: Tell) -> 
         _say(server, "", str(error))
 
 
-def _warm_up(target: Target, most_seconds: float, tell: Tell) -> None:
-    """Load for as long as it makes the server faster: what compiles itself while it runs takes its time."""
-    end, best, stalled = time.monotonic() + most_seconds, 0.0, 0
-    while stalled < 2 and time.monotonic() < end:
+def _warm_up(target: Target, suite: Suite, tell: Tell) -> bool:
+    """Load for as long as it makes the server faster: what compiles itself while it runs takes its time. Whether it
+    came to an end of that."""
+    began = rose = time.monotonic()
+    best = 0.0
+    while (now := time.monotonic()) - began < suite.most_warming_seconds:
+        if now - rose > suite.stalled_seconds:
+            return True
         (point,) = measured("cycle", target, Options(64, 0.8, 256, warmup=0.0), Watch(None), tell)
-        stalled = 0 if point.per_second > best * 1.1 else stalled + 1
-        best = max(best, point.per_second)
+        if point.per_second > best * 1.1:
+            best, rose = point.per_second, time.monotonic()
+    return False
 
 
 def _measure_item(server: Server, item: Item, suite: Suite, target: Target, watch: Watch, tell: Tell) -> None:
@@ -196,6 +205,7 @@ def _show(results: Results) -> None:
         where = "" if at is None or mode == "connections" else f", {at:,} {MODES[mode].axis}"
         print(f"\n{mode}, {connections} connection{'s' if connections > 1 else ''}{where}")
         print("\n".join(aligned(heading(key), comparison(results, key))))
+    print("", *(f"{server.title}: {server.note}" for server in results.servers if server.note), sep="\n")
 
 
 if __name__ == "__main__":

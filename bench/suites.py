@@ -15,53 +15,44 @@ class Item:
 
 @dataclass(frozen=True)
 class Suite:
-    """`together`: one start of a server serves all items, which saves the starts and warms up what must be warm."""
+    """Each of `starts` has the items that one start of a server serves. A server is first put under load until
+    for `stalled_seconds` it got no faster, or for `most_warming_seconds`."""
 
-    items: tuple[Item, ...]
+    starts: tuple[tuple[Item, ...], ...]
     seconds: float
     warmup: float
     patience_seconds: float
+    stalled_seconds: float
     most_warming_seconds: float
     rounds: int
-    together: bool
     left_out: frozenset[str] = frozenset()
     most: int = 10_000_000
 
 
+SPEED = (Item("cycle", 64), Item("cycle", 1), Item("cycle10", 16), Item("fifo", 16), Item("longpoll", 4))
 FULL = Suite(
-    items=(
-        Item("cycle", 64),
-        Item("cycle", 1),
-        Item("cycle10", 16),
-        Item("fifo", 16),
-        Item("longpoll", 4),
-        Item("backlog", 16),
-        Item("queues", 16, peer_steps=1_000),
-        Item("inflight", 16),
-        Item("large", 4),
-        Item("connections", peer_steps=1_000),
+    starts=(
+        SPEED,
+        (Item("backlog", 16),),
+        (Item("queues", 16, peer_steps=1_000),),
+        (Item("inflight", 16),),
+        (Item("large", 4),),
+        (Item("connections", peer_steps=1_000),),
     ),
     seconds=5,
     warmup=2,
     patience_seconds=120,
-    most_warming_seconds=30,
+    stalled_seconds=15,
+    most_warming_seconds=120,
     rounds=2,
-    together=False,
 )
 QUICK = Suite(
-    items=(
-        Item("cycle", 64),
-        Item("cycle", 1),
-        Item("cycle10", 16),
-        Item("fifo", 16),
-        Item("longpoll", 4),
-        Item("backlog", 16, steps=(0, 10_000, 100_000)),
-    ),
+    starts=((*SPEED, Item("backlog", 16, steps=(0, 10_000, 100_000))),),
     seconds=1,
     warmup=0.5,
     patience_seconds=10,
+    stalled_seconds=2,
     most_warming_seconds=15,
     rounds=1,
-    together=True,
     left_out=frozenset(("moto", "ministack")),
 )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import compare
 import psutil
@@ -24,7 +25,7 @@ from server_process import clean_environment
 
 SUITE = replace(
     compare.QUICK,
-    items=(compare.Item("cycle", 1), compare.Item("fifo", 1)),
+    starts=((compare.Item("cycle", 1), compare.Item("fifo", 1)),),
     seconds=0.2,
     warmup=0.0,
     most_warming_seconds=0.0,
@@ -39,7 +40,8 @@ NOWHERE = Peer("nowhere", "Nowhere", False, False, install=refused, start=None) 
 
 
 def measured(server: Server, suite: compare.Suite = SUITE) -> Server:
-    compare.measure(server, suite.items, suite, lambda line: None)
+    for items in suite.starts:
+        compare.measure(server, items, suite, lambda line: None)
     return server
 
 
@@ -74,21 +76,54 @@ def test_what_a_peer_does_wrong_stands_beside_its_figure(liar: type[Liar]) -> No
 
 
 def test_a_mode_that_fails_does_not_keep_the_others_from_being_measured(liar: type[Liar]) -> None:
-    suite = replace(SUITE, items=(compare.Item("backlog", 1, (0, 10)), compare.Item("cycle", 1)))
+    suite = replace(SUITE, starts=((compare.Item("backlog", 1, (0, 10)), compare.Item("cycle", 1)),))
     server = measured(Server("liar", "Liar"), suite)
     assert list(server.reasons) == ["backlog"], "it knows no batches"
     assert [point.mode for point in server.points] == ["cycle"]
 
 
 def test_peers_are_spared_the_depths_that_only_ours_is_asked_for() -> None:
-    (item,) = [item for item in compare.FULL.items if item.mode == "backlog"]
+    (item,) = [item for items in compare.FULL.starts for item in items if item.mode == "backlog"]
     steps = {name: compare._options(Server(name, name), item, compare.FULL).steps for name in ("penstock", "goaws")}
     assert steps == {"penstock": (0, 10_000, 100_000, 1_000_000, 10_000_000), "goaws": (0, 10_000, 100_000)}
 
 
+class Clock:
+    """Each look takes a second."""
+
+    now = 0.0
+
+    def monotonic(self) -> float:
+        self.now += 1
+        return self.now
+
+
+@pytest.mark.parametrize(
+    ("speeds", "warm", "measurements"),
+    [
+        pytest.param([10.0] * 99, True, 4, id="none-is-faster-than-the-first"),
+        pytest.param([10, 10.5, 10.5, 20, 20, 20, 20], True, 7, id="a-rest-before-it-gets-faster-is-no-end"),
+        pytest.param([1.2**turn for turn in range(99)], False, 12, id="faster-and-faster"),
+    ],
+)
+def test_a_server_is_loaded_until_it_gets_no_faster(
+    monkeypatch: pytest.MonkeyPatch, speeds: list[float], warm: bool, measurements: int
+) -> None:
+    left = iter(speeds)
+    monkeypatch.setattr(compare, "time", Clock())
+    monkeypatch.setattr(compare, "measured", lambda *given: [SimpleNamespace(per_second=next(left))])
+    suite = replace(compare.FULL, stalled_seconds=3, most_warming_seconds=25)
+    assert compare._warm_up(at("http://127.0.0.1:1"), suite, lambda line: None) is warm
+    assert len(speeds) - len(list(left)) == measurements
+
+
+def test_a_peer_that_was_still_getting_faster_is_told_of(liar: type[Liar]) -> None:
+    assert measured(Server("liar", "Liar", note="quiet")).note == f"quiet; {compare.COLD}"
+
+
 def test_every_figure_of_the_readme_is_measured_by_both_suites() -> None:
     for suite in (compare.FULL, compare.QUICK):
-        measured = {(item.mode, item.connections) for item in suite.items}
+        measured = {(item.mode, item.connections) for items in suite.starts for item in items}
         assert {(mode, connections) for _, (mode, connections, _) in readme.COLUMNS} <= measured
 
 
