@@ -1,25 +1,15 @@
 """Attacks on receipt handles: made up, cut short, of another queue, of another account with such a queue."""
 
 import base64
-from collections.abc import AsyncIterator
 
 import pytest
 
-from penstock.stores.memory import MemoryStore
 from sqs.harness import STRANGER, Queue, World, make
 
 USES = {
     "DeleteMessage": {},
     "ChangeMessageVisibility": {"VisibilityTimeout": 0},
 }
-
-
-@pytest.fixture
-async def world() -> AsyncIterator[World]:
-    store = MemoryStore()
-    await store.open()
-    yield World(store)
-    await store.close()
 
 
 @pytest.fixture(params=["json", "query"])

@@ -1,7 +1,7 @@
 """Attacks on signatures, through the whole pipeline, with a permanent and with a temporary key: replays, expired ones,
 confusions of algorithm and scope, and what an error tells of keys."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 
 import pytest
 from msgspec.structs import replace
@@ -10,20 +10,11 @@ from penstock.aws.http import HttpRequest
 from penstock.core.directory import User
 from penstock.core.identity import Kind
 from penstock.core.session import Ticket
-from penstock.stores.memory import MemoryStore
 from sqs.harness import ACCOUNT, REGION, World
 from sts.world import ROOT, Reply, Who, answered, ask, give_key, save, signed, temporary
 
 DAY_MS = 86_400_000
 MISMATCH, INCOMPLETE, INVALID = "SignatureDoesNotMatch", "IncompleteSignature", "InvalidClientTokenId"
-
-
-@pytest.fixture
-async def world() -> AsyncIterator[World]:
-    store = MemoryStore()
-    await store.open()
-    yield World(store)
-    await store.close()
 
 
 @pytest.fixture(params=["permanent", "temporary"])

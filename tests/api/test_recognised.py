@@ -1,6 +1,6 @@
 """A caller known by an earlier request gets what one who is looked at closely gets, whatever has happened since."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 
 import pytest
 from msgspec.structs import replace
@@ -11,20 +11,11 @@ from penstock.aws.http import HttpRequest
 from penstock.core.directory import AccessKey, User
 from penstock.core.identity import Kind
 from penstock.core.session import Ticket
-from penstock.stores.memory import MemoryStore
 from sqs.harness import ACCOUNT, World
 from sts.world import ROOT, Who, answered, give_key, save, signed, temporary
 
 HOUR_MS = 3_600_000
 ANN = User(account=ACCOUNT, name="ann", id="AIDAANN")
-
-
-@pytest.fixture
-async def world() -> AsyncIterator[World]:
-    store = MemoryStore()
-    await store.open()
-    yield World(store)
-    await store.close()
 
 
 @pytest.fixture
