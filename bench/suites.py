@@ -42,8 +42,8 @@ FULL = Suite(
     seconds=5,
     warmup=2,
     patience_seconds=120,
-    stalled_seconds=15,
-    most_warming_seconds=120,
+    stalled_seconds=30,
+    most_warming_seconds=180,
     rounds=2,
 )
 QUICK = Suite(
