@@ -34,8 +34,8 @@ class Tale:
     def delete(self, at: float, body: str, count: int = 1, queue: str = "q", outcome: str = "ok") -> None:
         self.tell("delete", at, {"results": [None]}, outcome, queue=queue, handles=[f"{body}/{queue}/{count}"])
 
-    def change(self, at: float, body: str, seconds: int, outcome: str = "ok") -> None:
-        self.tell("change", at, None, outcome, queue="q", handle=f"{body}/q/1", seconds=seconds)
+    def change(self, at: float, body: str, seconds: int, outcome: str = "ok", queue: str = "q") -> None:
+        self.tell("change", at, None, outcome, queue=queue, handle=f"{body}/{queue}/1", seconds=seconds)
 
     def whole(self, at: float, body: str, **told: Any) -> None:
         """Sent, received and deleted."""

@@ -177,6 +177,27 @@ def test_a_changed_window_is_the_one_that_counts(tale: Tale, seconds: int, again
     tale.fails(*faults)
 
 
+@pytest.mark.parametrize(
+    ("queue", "at", "outcome", "faults"),
+    [
+        ("q", 13, "ok", []),
+        ("q", 11, "info", []),
+        ("q", 11, "ok", ["I4"]),
+        ("q.fifo", 13, "ok", ["I4"]),
+    ],
+)
+def test_the_handle_of_an_earlier_delivery_changes_the_window_of_a_standard_queue(
+    tale: Tale, queue: str, at: float, outcome: str, faults: list[str]
+) -> None:
+    tale.send(0, "a", queue=queue)
+    tale.receive(1, "a", queue=queue)
+    tale.receive(12, "a", queue=queue, count=2)
+    tale.change(at, "a", 0, outcome, queue=queue)
+    tale.receive(14, "a", queue=queue, count=3)
+    tale.delete(15, "a", queue=queue, count=3)
+    tale.fails(*faults)
+
+
 def test_an_empty_receive_beside_a_ready_message_is_noticed(tale: Tale) -> None:
     tale.send(0, "a")
     tale.receive(2)

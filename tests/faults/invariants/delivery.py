@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise, takewhile
 
-from ..history import Operation
+from ..history import FORGOTTEN_SECONDS, Operation
 from ..sightings import EARLY, LATE, Delivery, Listed, Sent, Sightings, Touch
 
 
@@ -91,13 +91,26 @@ def i4_no_redelivery_before_its_time(seen: Sightings) -> Iterator[str]:
 def _hidden_until(seen: Sightings, delivery: Delivery, then: Operation) -> float:
     """The earliest end of the window that may have been in force when `then` was carried out."""
     windows = [(delivery.operation, delivery.visibility)]
-    windows += [(c.operation, c.seconds) for c in seen.changes[delivery.handle] if c.operation.start < then.end]
+    windows += [(c.operation, c.seconds) for c in _changes(seen, delivery) if c.operation.start < then.end]
     in_force = [
         (operation, seconds)
         for operation, seconds in windows
-        if not any(w.ok and operation.end < w.start and w.end < then.start for w, _ in windows if w is not operation)
+        if not any(w.ok and _over(operation) < w.start and w.end < then.start for w, _ in windows if w is not operation)
     ]
     return min(operation.start + seconds for operation, seconds in in_force)
+
+
+def _changes(seen: Sightings, delivery: Delivery) -> Iterator[Touch]:
+    """Of the window of a delivery. On a standard queue the handles of earlier ones change it too."""
+    for other in seen.deliveries[delivery.id]:
+        is_earlier = other.queue == delivery.queue and other.count < delivery.count
+        if other is delivery or (is_earlier and not delivery.queue.endswith(".fifo")):
+            yield from seen.changes[other.handle]
+
+
+def _over(operation: Operation) -> float:
+    """When it was certainly carried out, if ever: what a client gave up on may still be under way."""
+    return operation.end + (0 if operation.ok else FORGOTTEN_SECONDS)
 
 
 def i5_what_is_due_is_there(seen: Sightings) -> Iterator[str]:
