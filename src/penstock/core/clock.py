@@ -46,13 +46,17 @@ class AnchoredClock:
 
     def now(self) -> int:
         read_at = self._monotonic() // 1_000_000
-        passed = read_at - self._read_at
-        if passed > 0:
+        if read_at > self._read_at:
+            self._pass(read_at - self._read_at)
             self._read_at = read_at
-            drift = self.wall() - (self._now + passed)
-            room, self._unpaid = divmod(self._unpaid + passed, self.PAYBACK)
-            self._now += passed + max(-room, min(room, drift))
         return self._now
+
+    def _pass(self, passed: int) -> None:
+        self._now += passed
+        room, self._unpaid = divmod(self._unpaid + passed, self.PAYBACK)
+        if room:
+            drift = self.wall() - self._now
+            self._now += max(-room, min(room, drift))
 
 
 class ManualClock:
