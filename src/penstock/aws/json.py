@@ -18,7 +18,8 @@ from penstock.core.errors import ServiceError, missing_parameter
 
 HEADERS = b"content-type: application/x-amz-json-1.0\r\nx-amzn-requestid: %b\r\n"
 
-_BEFORE_COLON = frozenset((b'"', b" ", b"\t", b"\n", b"\r"))
+_colons_of_keys = re.compile(rb':(?<=[" \t\n\r]:)').findall
+"""And maybe others. A pattern that begins with a letter is looked for much faster than one that looks back first."""
 _PLAIN = frozenset((str, int, bool, bytes, float))
 _encode = msgspec.json.Encoder().encode
 _MISSING = re.compile(r"missing required field `(\w+)`(?: - at `\$\.(\w+)\[(\d+)\]`)?")
@@ -44,7 +45,7 @@ def decode(service: Service, operation: Operation, body: bytes) -> Any:
         raise _malformed() from None
     # A key is a name in quotes and then a colon, maybe after blanks. Where the bytes hold no more of them than the keys
     # that must be there, or that were decoded, none was swallowed: a cheap look that is never wrong when it says so.
-    keys = len([before for before in body.split(b":") if before[-1:] in _BEFORE_COLON])
+    keys = len(_colons_of_keys(body))
     if keys > operation.fewest_keys(request) and keys > _keys(request):
         _refuse_repeats(body)
     if service.name in HELD_TO_THE_MODEL:
