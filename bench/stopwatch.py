@@ -11,6 +11,8 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from penstock import app
+from penstock.api.call import Call
 from penstock.api.gateway import Gateway
 from penstock.api.record import Recorder
 from penstock.api.sqs import OPERATIONS
@@ -23,8 +25,8 @@ from penstock.stores.sqlite.delivery import Delivery
 from penstock.stores.sqlite.sending import Sending
 
 STEPS = ("parse", "signature", "decode", "authorise", "run", "store", "commit", "encode", "record", "render")
-READINGS = {"decode": 2, "run": 2}
-"""How often a step is timed for one request, where it is not once: decoding has two places, and a run waits once."""
+READINGS = {"run": 2}
+"""How often a step is timed for one request, where it is not once: a run waits once."""
 CALIBRATED = 50
 EVERY = ""
 """The action of what is done for all requests together."""
@@ -37,7 +39,8 @@ def _same(watch: "Stopwatch", args: tuple[Any, ...]) -> str:
 
 
 def _of_call(watch: "Stopwatch", args: tuple[Any, ...]) -> str:
-    target: bytes = args[1].http.headers[b"x-amz-target"]
+    call = args[0] if isinstance(args[0], Call) else args[1]
+    target: bytes = call.http.headers[b"x-amz-target"]
     return target[len(b"AmazonSQS.") :].decode()
 
 
@@ -53,7 +56,6 @@ def _always(action: str) -> Name:
 PLACES: tuple[tuple[Any, str, str, Name], ...] = (
     (RequestReader, "whole", "parse", _same),
     (Gateway, "_authenticate", "signature", _of_call),
-    (Gateway, "_read", "decode", _of_call),
     (Gateway, "_decode", "decode", _of_call),
     (Sending, "send", "store", _always("SendMessage")),
     (Delivery, "receive", "store", _always("ReceiveMessage")),
@@ -141,16 +143,16 @@ class Stopwatch:
 def stopwatch() -> Iterator[Stopwatch]:
     watch = Stopwatch()
     functions = [(owner, name, getattr(owner, name)) for owner, name, _, _ in PLACES]
-    operations, admit = dict(OPERATIONS), Gateway._admit
+    operations, authorise = dict(OPERATIONS), app.authorise  # type: ignore[attr-defined]
     try:
         for owner, name, step, action in PLACES:
             setattr(owner, name, watch.timed(getattr(owner, name), step, action))
-        Gateway._admit = watch.run(admit, "authorise", _of_call)  # type: ignore[method-assign]
+        app.authorise = watch.run(authorise, "authorise", _of_call)  # type: ignore[attr-defined]
         for action, operation in operations.items():
             OPERATIONS[action] = watch.run(operation, "run", _always(action))
         yield watch
     finally:
         OPERATIONS.update(operations)
-        Gateway._admit = admit  # type: ignore[method-assign]
+        app.authorise = authorise  # type: ignore[attr-defined]
         for owner, name, function in functions:
             setattr(owner, name, function)

@@ -7,6 +7,7 @@ runs. The gateway refuses to know what operations do.
 from collections.abc import Callable, Sequence
 from time import perf_counter
 from types import ModuleType
+from typing import Any
 
 import structlog
 
@@ -41,8 +42,8 @@ class Gateway:
         self._site, self._access, self._authorise, self._record = site, access, authorise, record
         self._services = Services({name: module.SERVICE for name, module in services.items()})
         rights = rights_of(services)
-        self._operations: dict[tuple[str, str], tuple[Operation, Right]] = {
-            (service, name): (audited(service, name, operation), rights[service, name])
+        self._operations: dict[Any, tuple[Operation, Right]] = {
+            module.SERVICE.operations[name]: (audited(service, name, operation), rights[service, name])
             for service, module in services.items()
             for name, operation in module.OPERATIONS.items()
         }
@@ -52,14 +53,17 @@ class Gateway:
         )
         self._holding = Holding(site.refusals_take_ms / 1000)
         self._causes = Thinning(*REFUSED)  # how many there were beside is told of the requests
-        self._steps = (self._read, self._authenticate, self._decode)
+        self._steps = (self._authenticate, self._decode)
         self._account_pace, self._queue_pace, self._paced = Pace(per_account), Pace(per_queue), per_account or per_queue
 
     def prepare(self, requests: Sequence[HttpRequest]) -> None:
         """Take requests that arrived together as far as they get before they are run, step by step."""
         site, started, now = self._site, perf_counter(), self._site.clock.wall()
-        version = site.identities.version
-        calls = [Call(site, http, random_uuid(), started, now, version) for http in requests]
+        version, services, readmit = site.identities.version, self._services, self._readmit
+        calls = [
+            Call(site, http, random_uuid(), started, now, version, wire_of(http, services), readmit)
+            for http in requests
+        ]
         for step in self._steps:
             for call in calls:
                 if call.refusal is None:
@@ -82,7 +86,9 @@ class Gateway:
         response: HttpResponse
         try:
             if call.refusal is None:
-                await self._admit(call)
+                await self._authorise(call)
+                if self._paced:
+                    self._keep_pace(call)
                 result = await call.run(call, call.request)
                 response = call.wire.reply(call.service, call.operation, result, call.id)
             else:
@@ -107,9 +113,6 @@ class Gateway:
         response: HttpResponse = call.wire.refuse(refusal, call.id)
         return response
 
-    def _read(self, call: Call) -> None:
-        call.wire = wire_of(call.http, self._services)
-
     def _authenticate(self, call: Call) -> None:
         caller = self._access.authenticate(call.http, call.arrived)
         call.principal, call.region, call.access_key = caller.principal, caller.region, caller.access_key
@@ -127,23 +130,18 @@ class Gateway:
         except (ServiceError, NoAction):
             raise self._access.unsigned(call.http, call.arrived) from None
         call.service, call.operation, call.action = service, operation, operation.name
-        known = self._operations.get((service.name, operation.name))
+        known = self._operations.get(operation)
         if known is None or not known[1].anonymous:
             raise self._access.unsigned(call.http, call.arrived)
         call.principal = anonymous(self._site.addresses.peer_of(call.http))
 
     def _decode(self, call: Call) -> None:
-        known = self._operations.get((call.service.name, call.action))
+        known = self._operations.get(call.operation)
         if known is None:
             raise ServiceError("InvalidAction", f"The action {call.action} is not valid for this endpoint.")
-        (call.run, call.right), call.readmit = known, self._readmit
+        call.run, call.right = known
         call.request = call.wire.request(call.service, call.operation)
         call.resource = resource_of(call.request, call.region, call.principal.account)
-
-    async def _admit(self, call: Call) -> None:
-        await self._authorise(call)
-        if self._paced:
-            self._keep_pace(call)
 
     async def _readmit(self, call: Call) -> None:
         """For a call that has waited: its key may be gone since, or what it may do."""

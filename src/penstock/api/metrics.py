@@ -52,9 +52,6 @@ class Metrics:
         self.commit_changes, self.commit_seconds = Histogram(CHANGES), Histogram(SECONDS)
         self.open_connections = 0
 
-    def request(self, action: str, result: str, seconds: float) -> None:
-        self.requests[action, result].add(seconds)
-
     def commit(self, changes: int, seconds: float) -> None:
         self.commit_changes.add(changes)
         self.commit_seconds.add(seconds)

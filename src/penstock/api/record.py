@@ -19,7 +19,7 @@ class Recorder:
         self._refused, self._failed = Thinning(*REFUSED), Thinning(*REFUSED)
 
     def __call__(self, call: Call, seconds: float) -> None:
-        self._metrics.request(call.action, call.result, seconds)
+        self._metrics.requests[call.action, call.result].add(seconds)
         if not self._verbose and (call.result == "ok" or not self._admits(call)):
             return
         write = log.debug if call.result == "ok" else log.error if call.status >= 500 else log.info

@@ -63,8 +63,10 @@ has rules and words of its own instead."""
 WAYS, PARTS = ("input", "output"), ("member", "key", "value")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Operation:
+    """One operation. It equals itself alone, so that it is found fast where operations are keys."""
+
     name: str
     input: type[msgspec.Struct]
     output: type[msgspec.Struct] | None

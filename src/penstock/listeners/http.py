@@ -205,14 +205,14 @@ class HttpListener:
 
     def _run(self) -> None:
         waiting, self._waiting = self._waiting, []
-        together = [(connection.request.kind, connection) for connection in waiting if connection.request]
+        together = [(request.kind, request, connection) for connection in waiting if (request := connection.request)]
         together.sort(key=itemgetter(0))
         if self._prepare is not None:
             try:
-                self._prepare([connection.request for _, connection in together if connection.request])
+                self._prepare([request for _, request, _ in together])
             except Exception:  # each of them will meet it again, and say so to its own client
                 log.exception("http.preparation_failed")
-        for _, connection in together:
+        for _, _, connection in together:
             connection.run()
 
     # Going out.

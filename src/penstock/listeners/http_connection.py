@@ -279,7 +279,7 @@ class HttpConnection(asyncio.Protocol):
         self._transport.write(reply)
         if close:
             self._close()
-        elif self._blocked or self._reader.buffer or self._farewell or self._owner.draining or not self._reading:
+        elif self._blocked or self._reader.buffer or self._farewell:
             self._stage, self.deadline = FLUSHING, self._loop.time() + self._limits.write_seconds
             if not self._blocked:  # the next request has its turn after those of others
                 self._loop.call_soon(self._flushed)

@@ -117,7 +117,7 @@ class Database:
         except BaseException as error:
             self._roll_back(error)
             raise
-        changed = total() != before or outbox.seq != event
+        changed = outbox.seq != event or total() != before
         if changed or self._waiting:
             written = self._loop.create_future()
             self._waiting.append(written)
