@@ -62,7 +62,7 @@ PLACES: tuple[tuple[Any, str, str, Name], ...] = (
     (Claims, "delete", "store", _always("DeleteMessage")),
     (Database, "commit", "commit", _always(EVERY)),
     (JsonWire, "reply", "encode", _of_wire),
-    (Recorder, "__call__", "record", _of_call),
+    (Recorder, "record", "record", _of_call),
     (http_connection, "render", "render", _same),
 )
 

@@ -285,7 +285,7 @@ class Server:
         recorder = Recorder(self.metrics)
         self.teller = RefusalTeller(site, recorder)
         self.loops.append(Loop(self.teller, self.clock))
-        gateway = Gateway(site, access, authorise, services, recorder)
+        gateway = Gateway(site, access, authorise, services, recorder.record)
         self.pages = Pages(site, self.metrics, settings.metrics_from, gateway, on_trouble=self._sweep_now)
         tls = None
         if settings.tls_certificate and settings.tls_key:
@@ -293,7 +293,7 @@ class Server:
         self.listener = HttpListener(
             settings.listen.host,
             settings.listen.port,
-            self.pages,
+            self.pages.answer,
             limits=HttpLimits(
                 body_bytes=settings.max_request_bytes,
                 header_seconds=settings.header_seconds,

@@ -108,7 +108,7 @@ async def test_a_signature_for_one_service_does_nothing_at_another(world: World,
     body = b"Action=ListQueues&Version=2012-11-05"
     assert await code(world, replace(as_sqs, body=body)) == MISMATCH
     target = {**listing(world, who).headers, b"x-amz-target": b"AmazonSQS.ListQueues"}
-    assert (await world.gateway(replace(for_sts, headers=target, prepared=None))).status == 403
+    assert (await world.gateway.answer(replace(for_sts, headers=target, prepared=None))).status == 403
 
 
 async def test_a_day_s_key_is_good_for_that_day_alone(world: World, who: Who) -> None:
@@ -123,7 +123,7 @@ async def test_a_day_s_key_is_good_for_that_day_alone(world: World, who: Who) ->
 @pytest.mark.parametrize("name", [b"x-amz-target", b"x-amz-security-token", b"x-amz-meta-anything"])
 async def test_an_amazon_header_that_was_added_on_the_way_is_refused(world: World, name: bytes) -> None:
     request = listing(world, ROOT)
-    reply = await world.gateway(replace(request, headers={**request.headers, name: b"AmazonSQS.ListQueues"}))
+    reply = await world.gateway.answer(replace(request, headers={**request.headers, name: b"AmazonSQS.ListQueues"}))
     assert reply.status == 403
 
 

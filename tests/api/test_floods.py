@@ -58,7 +58,7 @@ async def anonymous(world: World, *peers: str) -> None:
 def logged(recorder: Recorder, *calls: Call) -> list[dict[str, Any]]:
     with capture_logs() as lines:
         for call in calls:
-            recorder(call, 0.001)
+            recorder.record(call, 0.001)
     return [dict(line) for line in lines]
 
 

@@ -123,7 +123,7 @@ class World:
 
     async def http(self, method: str, target: str, headers: Headers, body: bytes = b"") -> Answer:
         given = {key.lower().encode(): value.encode("latin-1") for key, value in headers.items()}
-        reply = await self.gateway(HttpRequest(method, target.encode("latin-1"), given, body, self.peer))
+        reply = await self.gateway.answer(HttpRequest(method, target.encode("latin-1"), given, body, self.peer))
         lines = [line.partition(": ") for line in reply.headers.decode().splitlines()]
         return Answer(reply.status, {name: value for name, _, value in lines}, bytes(reply.body))
 

@@ -73,7 +73,7 @@ def signed(
 
 
 async def answered(world: World, request: HttpRequest) -> Reply:
-    reply = await world.gateway(request)
+    reply = await world.gateway.answer(request)
     root = ElementTree.fromstring(reply.body)
     if reply.status == 200:
         return Reply(200, _read(root[0]) or {})

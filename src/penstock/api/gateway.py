@@ -78,7 +78,7 @@ class Gateway:
             http.prepared = call
         site.store.expect(len(calls))
 
-    async def __call__(self, http: HttpRequest) -> HttpResponse:
+    async def answer(self, http: HttpRequest) -> HttpResponse:
         if http.prepared is None:
             self.prepare([http])
         call: Call = http.prepared

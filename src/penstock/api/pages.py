@@ -39,9 +39,9 @@ class Pages:
     def prepare(self, requests: Sequence[HttpRequest]) -> None:
         self._api.prepare([http for http in requests if http.method == "POST" or self._page(http) is None])
 
-    def __call__(self, http: HttpRequest) -> Coroutine[Any, Any, HttpResponse]:
+    def answer(self, http: HttpRequest) -> Coroutine[Any, Any, HttpResponse]:
         page = None if http.method == "POST" else self._page(http)
-        return page(http) if page else self._api(http)
+        return page(http) if page else self._api.answer(http)
 
     def _page(self, http: HttpRequest) -> Handler | None:
         return self._pages.get(http.target.partition(b"?")[0])

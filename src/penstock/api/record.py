@@ -18,7 +18,7 @@ class Recorder:
         self._verbose = logging.getLogger("penstock").isEnabledFor(logging.DEBUG)
         self._refused, self._failed = Thinning(*REFUSED), Thinning(*REFUSED)
 
-    def __call__(self, call: Call, seconds: float) -> None:
+    def record(self, call: Call, seconds: float) -> None:
         self._metrics.requests[call.action, call.result].add(seconds)
         if not self._verbose and (call.result == "ok" or not self._admits(call)):
             return

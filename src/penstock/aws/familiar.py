@@ -36,12 +36,12 @@ class Familiar:
     """`claim` is that of the first request. All that depends on the date and the secret is worked out once for each
     pair of them: within one second a client's requests have the same."""
 
-    __slots__ = ("_begun", "_date", "_inner", "_opening", "_outer", "_rest", "_secret", "_signed_at", "_signing_key",
-                 "claim")  # fmt: skip
+    __slots__ = ("_begun", "_date", "_inner", "_opening", "_outer", "_rest", "_secret", "_signing_key", "_since",
+                 "_until", "claim")  # fmt: skip
 
     def __init__(self, claim: Signature, request: HttpRequest, signing_key: SigningKey) -> None:
         self.claim, self._signing_key = claim, signing_key
-        self._date, self._secret, self._signed_at = b"", "", 0
+        self._date, self._secret, self._since, self._until = b"", "", 0, 0
         marked = {name: _PLACES.get(name, value) for name, value in request.headers.items()}
         written = canonical_request(request.method, request.target, marked, claim.signed_headers, "")
         places = [written.find(place) for name, place in _PLACES.items() if name != DATE]
@@ -55,10 +55,7 @@ class Familiar:
         if (date != self._date or secret != self._secret) and not self._begin(date, secret):
             return False
         payload_hash = sha256(request.body).hexdigest().encode()
-        if (
-            abs(now // 1000 - self._signed_at) > SKEW_SECONDS
-            or headers.get(DECLARED_HASH, payload_hash) != payload_hash
-        ):
+        if not self._since <= now < self._until or headers.get(DECLARED_HASH, payload_hash) != payload_hash:
             return False
         canonical, inner, outer = self._begun.copy(), self._inner.copy(), self._outer.copy()
         canonical.update(self._rest % headers + payload_hash)
@@ -79,7 +76,8 @@ class Familiar:
         inner, begun = inner.copy(), sha256(self._opening % {DATE: date})
         scope = f"{claim.date}/{claim.region}/{claim.service}/{TERMINATOR}"
         inner.update(f"{ALGORITHM}\n{timestamp}\n{scope}\n".encode())
-        self._date, self._secret, self._signed_at = date, secret, signed_at
+        self._date, self._secret = date, secret
+        self._since, self._until = (signed_at - SKEW_SECONDS) * 1000, (signed_at + SKEW_SECONDS + 1) * 1000
         self._inner, self._outer, self._begun = inner, outer, begun
         return True
 

@@ -46,7 +46,7 @@ def decode(service: Service, operation: Operation, body: bytes) -> Any:
     # A key is a name in quotes and then a colon, maybe after blanks. Where the bytes hold no more of them than the keys
     # that must be there, or that were decoded, none was swallowed: a cheap look that is never wrong when it says so.
     keys = len(_colons_of_keys(body))
-    if keys > operation.fewest_keys(request) and keys > _keys(request):
+    if keys > operation.required and keys > operation.fewest_keys(request) and keys > _keys(request):
         _refuse_repeats(body)
     if service.name in HELD_TO_THE_MODEL:
         check(service, operation.input_shape, msgspec.to_builtins(request))

@@ -22,7 +22,7 @@ from penstock.aws.http import SIGNATURE_DIGITS, VARYING, Headers, HttpRequest
 MOST_SIZES, MOST_OF_A_SIZE = 16, 3
 """What is known of one connection."""
 HOLE = re.compile(
-    rb"\r\n(?:(%b):[ \t]*([0-9a-z-]+)|(authorization):[^\r\n]*Signature=([0-9a-f]{%d}))(?=[ \t]*\r\n)"
+    rb"\r\n(?:(%b):[ \t]*([0-9a-z-]+)|(authorization):[ \t]*([^\r\n]*Signature=[0-9a-f]{%d}))(?=[ \t]*\r\n)"
     % (b"|".join(sorted(VARYING - {b"authorization"})), SIGNATURE_DIGITS),
     re.IGNORECASE,
 )
@@ -35,27 +35,28 @@ class Likeness:
 
     def __init__(self, head: bytes, request: HttpRequest, lesson: Any) -> None:
         self.target, self.lesson = request.target, lesson
-        names, widths, at = [], "", 0
+        names, fixed, varying, values, at = [], "", "", "", 0
         for hole in HOLE.finditer(head):
-            start, end = hole.span(2) if hole[1] else hole.span(4)
+            value, end = hole.span(2) if hole[1] else hole.span(4)
+            start = value if hole[1] else end - SIGNATURE_DIGITS
             names.append((hole[1] or hole[3]).lower())
-            widths, at = f"{widths}{start - at}s{end - start}s", end
+            fixed += f"{start - at}s{end - start}x"
+            varying += f"{start - at}x{end - start}s"
+            values += f"{value - at}x{end - value}s"
+            at = end
         self._names, self._headers = names, request.headers
-        self._cut = Struct(f"{widths}{len(head) - at}s").unpack_from
-        self._pieces = self._cut(head)[::2]
-        self._claim = request.headers.get(b"authorization", b"")[:-SIGNATURE_DIGITS]
-        self.key = widths, self._pieces
+        self._fixed = Struct(f"{fixed}{len(head) - at}s").unpack_from
+        self._varying, self._values = Struct(varying).unpack_from, Struct(values).unpack_from
+        self._pieces = self._fixed(head)
+        self.key = fixed, self._pieces
         self.useful = NEEDED.issubset(names) and self.headers_of(head) == request.headers
 
     def headers_of(self, data: bytes | bytearray) -> Headers | None:
         """If `data` begins with such a head, of which is known that it is as long as ours: its headers."""
-        parts = self._cut(data)
-        values = parts[1::2]
-        if parts[::2] != self._pieces or not b"".join(values).replace(b"-", b"").isalnum():
+        if self._fixed(data) != self._pieces or not b"".join(self._varying(data)).replace(b"-", b"").isalnum():
             return None
         headers = self._headers.copy()
-        headers.update(zip(self._names, values, strict=True))
-        headers[b"authorization"] = self._claim + headers[b"authorization"]
+        headers.update(zip(self._names, self._values(data), strict=True))
         return headers
 
 
