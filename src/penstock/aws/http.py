@@ -32,7 +32,6 @@ class HttpRequest(msgspec.Struct):
     remember: "Callable[[HttpRequest, Any], None] | None" = None
     """If the listener offers it: takes this request and a lesson, once it is known to be from whom it says."""
 
-    @property
     def kind(self) -> bytes:
         """Requests with the same one ask for the same, as far as can be told from outside."""
         return self.headers.get(b"x-amz-target", b"")

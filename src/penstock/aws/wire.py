@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+import msgspec
+
 from penstock.aws import json, query, rpc, xml
 from penstock.aws.contract import Operation, Service
 from penstock.aws.http import HttpRequest, HttpResponse
@@ -55,40 +57,38 @@ def wire_of(http: HttpRequest, services: Services) -> Wire:
     return QueryWire(http, services)
 
 
-class JsonWire:
-    def __init__(self, http: HttpRequest) -> None:
-        self._http = http
+class JsonWire(msgspec.Struct):
+    http: HttpRequest
 
     def operation(self, services: Services, signed_for: str) -> tuple[Service, Operation]:
-        target = self._http.headers.get(b"x-amz-target", b"")
+        target = self.http.headers.get(b"x-amz-target", b"")
         found = services.targets.get(target)
-        if found is None or self._http.method != "POST":
+        if found is None or self.http.method != "POST":
             raise unknown_action(target.decode("latin-1").rpartition(".")[2])
         return found
 
     def request(self, service: Service, operation: Operation) -> Any:
-        return json.decode(service, operation, self._http.body)
+        return json.decode(service, operation, self.http.body)
 
     def reply(self, service: Service, operation: Operation, result: Any, request_id: str) -> HttpResponse:
         return json.encode(result, request_id)
 
     def refuse(self, error: ServiceError, request_id: str) -> HttpResponse:
-        query_mode = self._http.headers.get(b"x-amzn-query-mode", b"").lower() == b"true"
+        query_mode = self.http.headers.get(b"x-amzn-query-mode", b"").lower() == b"true"
         return json.encode_error(error, request_id, query_mode)
 
 
-class CborWire:
-    def __init__(self, http: HttpRequest) -> None:
-        self._http = http
+class CborWire(msgspec.Struct):
+    http: HttpRequest
 
     def operation(self, services: Services, signed_for: str) -> tuple[Service, Operation]:
-        found = services.paths.get(self._http.target)
-        if found is None or self._http.method != "POST":
-            raise unknown_action(self._http.target.decode("latin-1").rpartition("/")[2])
+        found = services.paths.get(self.http.target)
+        if found is None or self.http.method != "POST":
+            raise unknown_action(self.http.target.decode("latin-1").rpartition("/")[2])
         return found
 
     def request(self, service: Service, operation: Operation) -> Any:
-        return rpc.decode(service, operation, self._http.body)
+        return rpc.decode(service, operation, self.http.body)
 
     def reply(self, service: Service, operation: Operation, result: Any, request_id: str) -> HttpResponse:
         return rpc.encode(service, operation, result, request_id)

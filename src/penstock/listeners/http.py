@@ -205,7 +205,7 @@ class HttpListener:
 
     def _run(self) -> None:
         waiting, self._waiting = self._waiting, []
-        together = [(request.kind, request, connection) for connection in waiting if (request := connection.request)]
+        together = [(request.kind(), request, connection) for connection in waiting if (request := connection.request)]
         together.sort(key=itemgetter(0))
         if self._prepare is not None:
             try:
