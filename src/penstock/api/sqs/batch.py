@@ -39,27 +39,40 @@ class Entries(Generic[E]):
 async def run_batch(
     batch: Entries[E],
     prepare: Callable[[E], P],
-    carry_out: Callable[[list[P]], Awaitable[Sequence[D | ServiceError]]],
-    answer: Callable[[str, D], R],
+    carry_out: Callable[[list[P]], Awaitable[Sequence[D]]],
+    answer: Callable[[E, D], R],
 ) -> tuple[list[R] | None, list[sqs.BatchResultErrorEntry] | None]:
-    """Prepare each entry, carry out those that are in order as one change, and sort the results."""
-    prepared: list[str] = []
-    work: list[P] = []
+    """Prepare each entry, carry out those that are in order as one change, and sort the results. What `prepare` or
+    `answer` raises is the result of its entry; `prepare` may be asked twice."""
+    prepared: Sequence[E] = batch.entries
     failed: list[sqs.BatchResultErrorEntry] = []
-    for entry in batch.entries:
+    try:
+        work = [prepare(entry) for entry in prepared]
+    except ServiceError:  # rare enough to begin again
+        prepared, work, failed = _sorted_out(prepared, prepare)
+    results = await carry_out(work) if work else ()
+    successful: list[R] = []
+    for entry, done in zip(prepared, results, strict=True):
         try:
-            work.append(prepare(entry))
-            prepared.append(entry.Id)
+            successful.append(answer(entry, done))
         except ServiceError as error:
             failed.append(failure(entry.Id, error))
-    results = await carry_out(work) if work else []
-    successful: list[R] = []
-    for entry_id, done in zip(prepared, results, strict=True):
-        if isinstance(done, ServiceError):
-            failed.append(failure(entry_id, done))
-        else:
-            successful.append(answer(entry_id, done))
     return successful or None, failed or None
+
+
+def _sorted_out(
+    entries: Sequence[E], prepare: Callable[[E], P]
+) -> tuple[list[E], list[P], list[sqs.BatchResultErrorEntry]]:
+    prepared: list[E] = []
+    work: list[P] = []
+    failed: list[sqs.BatchResultErrorEntry] = []
+    for entry in entries:
+        try:
+            work.append(prepare(entry))
+            prepared.append(entry)
+        except ServiceError as error:
+            failed.append(failure(entry.Id, error))
+    return prepared, work, failed
 
 
 def failure(entry_id: str, error: ServiceError) -> sqs.BatchResultErrorEntry:

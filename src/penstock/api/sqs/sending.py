@@ -53,9 +53,11 @@ async def send_message_batch(call: Call, request: sqs.SendMessageBatchRequest) -
         sent = await call.site.store.send(queue.id, messages, call.now(), by=call.principal.arn)
         return list(zip(messages, sent, strict=True))
 
-    def answer(entry_id: str, done: tuple[NewMessage, Sent]) -> sqs.SendMessageBatchResultEntry:
+    def answer(
+        entry: sqs.SendMessageBatchRequestEntry, done: tuple[NewMessage, Sent]
+    ) -> sqs.SendMessageBatchResultEntry:
         message, sent = done
-        return acknowledged(sqs.SendMessageBatchResultEntry(Id=entry_id, MessageId=sent.id), message, sent)
+        return acknowledged(sqs.SendMessageBatchResultEntry(Id=entry.Id, MessageId=sent.id), message, sent)
 
     successful, failed = await run_batch(entries, prepare, store, answer)
     return sqs.SendMessageBatchResult(Successful=successful, Failed=failed)
