@@ -172,7 +172,7 @@ def _conflicts(settings: Settings) -> Iterator[tuple[tuple[str, ...], str]]:
             yield pair, "give both or neither"
     for name in ("tls_certificate", "tls_key"):
         path = getattr(settings, name)
-        if path and not path.is_file():
+        if path and not os.path.isfile(path):  # where Path.is_file raises, as for a name too long, this says no
             yield (name,), "there is no such file; give the path of a PEM file"
     for name in ("maximum_message_size", "message_retention_period"):
         if getattr(limits, f"min_{name}") > getattr(limits, f"max_{name}"):
@@ -187,7 +187,11 @@ def _wrong_store(url: str) -> str:
     scheme, separator, _ = url.partition("://")
     if not separator or scheme not in STORES:
         return f"give a URL that starts with one of {', '.join(f'{name}://' for name in sorted(STORES))}"
-    if scheme == "sqlite" and not urlsplit(url).path[1:]:
+    try:
+        path = unquote(urlsplit(url).path[1:])
+    except ValueError as error:
+        return f"it is no URL: {error}"
+    if scheme == "sqlite" and (not path or "\0" in path):
         return "give the path of a file too, as in sqlite:///data/penstock.db"
     return ""
 

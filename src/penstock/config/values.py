@@ -82,11 +82,23 @@ def text(text: str) -> str:
 def folder(text: str) -> Path:
     if not text:
         raise ValueError("give the path of a directory")
-    return Path(text)
+    return _path(text)
 
 
 def optional_file(text: str) -> Path | None:
-    return Path(text) if text else None
+    return _path(text) if text else None
+
+
+def _path(text: str) -> Path:
+    """SQLite takes names in UTF-8 alone, and no system one with a zero in it."""
+    if "\0" in text or not _is_utf8(text):
+        raise ValueError("give a path in UTF-8, without zeros")
+    return Path(text)
+
+
+def _is_utf8(text: str) -> bool:
+    """Bytes of a variable or a flag that are not come as halves of pairs, which cannot be written."""
+    return text == text.encode(errors="replace").decode()
 
 
 def account_id(text: str) -> str:
