@@ -13,7 +13,8 @@ from typing import Any
 import penstock.aws
 
 MODELS = Path(penstock.aws.__path__[0]) / "models"
-START_SECONDS = 20
+START_SECONDS = 60
+"""A start takes one, and on a machine with much else to do it took more than twenty. Who dies is not waited for."""
 STOP_SECONDS = 40
 LISTENS = re.compile(r"^Penstock \S+ listens on (https?://\S+)$", re.MULTILINE)
 
