@@ -159,6 +159,23 @@ def test_a_delete_that_a_lost_reply_may_have_superseded_proves_nothing(tale: Tal
     tale.fails()
 
 
+@pytest.mark.parametrize(
+    ("asked", "outcome", "faults"),
+    [(12, "ok", []), (8, "info", []), (12, "fail", ["I3"]), (8, "ok", ["I3"]), (14, "ok", ["I3"])],
+)
+def test_a_delete_proves_nothing_of_a_message_that_whoever_asked_before_may_have_buried(
+    tale: Tale, asked: float, outcome: str, faults: list[str]
+) -> None:
+    tale.tell("queue", 0, queue="d", dead_letters="dead", max_receives=1)
+    tale.send(0, "a", queue="d")
+    tale.receive(1, "a", queue="d")
+    tale.tell("receive", asked, {}, outcome, queue="d", visibility=10)
+    tale.delete(13, "a", queue="d")
+    tale.receive(15, "a", queue="dead", count=2)
+    tale.delete(16, "a", queue="dead", count=2)
+    tale.fails(*faults)
+
+
 def test_an_early_redelivery_is_noticed(tale: Tale) -> None:
     tale.send(0, "a")
     tale.receive(1, "a")

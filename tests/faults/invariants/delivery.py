@@ -69,14 +69,17 @@ def _unseen(deliveries: Sequence[Delivery], first: Delivery, second: Delivery) -
 
 
 def _certainly_current(seen: Sightings, delivery: Delivery, delete: Operation) -> bool:
-    """No delivery, known or unknown, can have superseded the handle when the delete was carried out."""
+    """No delivery, known or unknown, can have superseded the handle when the delete was carried out; and if it was the
+    last before the message dies, nobody can have asked again: that buries it, out of the handle's reach, and counts no
+    delivery."""
     if any(d.count > delivery.count and d.operation.start < delete.end for d in seen.deliveries[delivery.id]):
         return False
     hidden_until = _hidden_until(seen, delivery, delete)
+    dies_next = delivery.count == seen.setting(delivery.queue, "max_receives")
     return delete.end < hidden_until or not any(
-        receive.outcome == "info" and receive.start < delete.end and receive.end > hidden_until
+        receive.start < delete.end and _over(receive) > hidden_until
         for receive in seen.of("receive")
-        if receive.request["queue"] == delivery.queue
+        if receive.request["queue"] == delivery.queue and receive.happened and (dies_next or not receive.ok)
     )
 
 
