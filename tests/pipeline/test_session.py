@@ -1,7 +1,11 @@
 """A session, and what is said when there can be none."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
+import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
@@ -47,3 +51,39 @@ def test_what_a_remote_session_lacks_is_one_line_with_the_command_that_installs_
 
 def test_a_session_counts_time_in_utc(spark: SparkSession) -> None:
     assert spark.sql("select cast(timestamp_millis(0) as string)").first()[0] == "1970-01-01 00:00:00"
+
+
+def test_workers_here_import_the_pyspark_that_is_installed_and_compiled(spark: SparkSession) -> None:
+    def imported(_: int) -> str:
+        import pyspark
+
+        return str(pyspark.__file__)
+
+    assert spark.sparkContext.parallelize([0], 1).map(imported).collect() == [pyspark.__file__]
+
+
+def test_what_a_program_has_on_its_path_its_workers_have_too() -> None:
+    given = "/spark/python/lib/pyspark.zip:/spark/jars/core.jar:/mine/a b:/mine/*:/spark/python/lib/pyspark.zip"
+    environ = {"PYTHONPATH": given, "SPARK_HOME": "/spark", "PYTHON_OF_THE_DRIVER": sys.executable}
+    told = subprocess.run(
+        [session.OWN_PYTHON, "-c", "import os; print(os.environ['PYTHONPATH'])"],
+        env=os.environ | environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout == "/mine/a b:/mine/*\n"
+
+
+@pytest.mark.parametrize("master", ["local", "local[2]", "local[*]", "local[4,2]"])
+def test_workers_of_this_machine_are_started_by_the_script(master: str) -> None:
+    assert session.python(master, {}) == str(session.OWN_PYTHON)
+
+
+@pytest.mark.parametrize("master", ["spark://host:7077", "yarn", "k8s://https://host", "local-cluster[1,1,1024]"])
+def test_workers_of_a_cluster_are_not_asked_for_a_script_that_they_may_not_have(master: str) -> None:
+    assert session.python(master, {}) == sys.executable
+
+
+def test_workers_of_another_spark_import_what_it_brings() -> None:
+    assert session.python("local[2]", {"SPARK_HOME": "/opt/spark"}) == sys.executable

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -42,6 +43,9 @@ SETTINGS: Mapping[str, str] = {
 QUIET, VERBOSE = "log4j2.properties", "log4j2-verbose.properties"
 """What Spark itself says on the terminal: errors, and none of those that a job tells in its own line; or everything
 that went wrong, with traces."""
+
+OWN_PYTHON = Path(__file__).with_name("spark_python.sh")
+"""Starts the Python of the driver, with the installed pyspark and not with Spark's zip of the same."""
 
 
 class NotReady(Told):
@@ -91,7 +95,7 @@ def session(
         check()
     else:
         check_remote()
-    _set_up(VERBOSE if verbose else QUIET)
+    _set_up(VERBOSE if verbose else QUIET, python((settings or {}).get("spark.master", master), os.environ))
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName(f"penstock {name}")
@@ -102,10 +106,22 @@ def session(
     return builder.getOrCreate()
 
 
-def _set_up(log: str) -> None:
+def python(master: str, environ: Mapping[str, str]) -> str:
+    """What Spark starts as Python. The script is for this machine alone: executors elsewhere may not have it. And for a
+    Spark that came with the installed pyspark: beside another one, only the zip is sure to fit."""
+    spark = find_spec("pyspark")
+    installed = bool(spark and spark.origin and Path(spark.origin).parents[1] == Path(sysconfig.get_path("purelib")))
+    here = re.fullmatch(r"local(\[.*\])?", master) is not None
+    ours = here and installed and "SPARK_HOME" not in environ and os.access(OWN_PYTHON, os.X_OK)
+    return str(OWN_PYTHON) if ours else sys.executable
+
+
+def _set_up(log: str, python: str) -> None:
     """Workers here run what the driver runs, and not whatever `python3` is on the path."""
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    os.environ["PYTHON_OF_THE_DRIVER"] = sys.executable
+    for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"):
+        if os.environ.get(name, str(OWN_PYTHON)) == str(OWN_PYTHON):  # what an earlier session has set is not a wish
+            os.environ[name] = python
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     place = Path(__file__).with_name(log).as_uri()
     os.environ.setdefault("SPARK_SUBMIT_OPTS", f"-Dlog4j2.configurationFile={place}")
