@@ -10,7 +10,7 @@ measures the client and then Spark with each number of partitions; a ratio is th
 
     write   rows of a range → queue
     read    queue → nowhere, as a stream with AvailableNow: received, staged, handed to Spark, committed, deleted
-    steady  the same without what a query costs to start and end: rows by the time that its batches took
+    begun   the same from its first batch on: without what a query costs to start, and with all that it deletes
 
 Server, client and Spark share this machine: what one of them takes, the others lack.
 """
@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from statistics import median
 
@@ -92,7 +93,7 @@ class Source:
         return messages / (time.perf_counter() - began)
 
     def read(self, messages: int, partitions: int) -> tuple[float, float]:
-        """By the clock on the wall, and by the time that batches took."""
+        """From the start of the query, and from that of its first batch, to its end."""
         self._turn += 1
         own = self._folder / str(self._turn)
         options = self._options | {"stagingLocation": str(own / "staging"), "numPartitions": str(partitions)}
@@ -100,10 +101,10 @@ class Source:
         stream = self._spark.readStream.format("penstock.queue").options(**options).load().writeStream.format("noop")
         query = stream.option("checkpointLocation", str(own / "checkpoint")).trigger(availableNow=True).start()
         query.awaitTermination()
-        took = time.perf_counter() - began
+        took, ended = time.perf_counter() - began, time.time()
         progress = query.recentProgress
         assert sum(one.numInputRows for one in progress) == messages
-        return messages / took, messages / (sum(one.batchDuration for one in progress) / 1000)
+        return messages / took, messages / (ended - datetime.fromisoformat(progress[0].timestamp).timestamp())
 
 
 def measured(target: Target, folder: Path, options: argparse.Namespace) -> dict[str, list[float]]:
@@ -123,9 +124,9 @@ def measured(target: Target, folder: Path, options: argparse.Namespace) -> dict[
         note("client read", client.drain(options.messages))
         for partitions in options.partitions:
             note(f"write {partitions}", source.write(options.messages, partitions))
-            wall, steady = source.read(options.messages, partitions)
-            note(f"read {partitions}", wall)
-            note(f"steady {partitions}", steady)
+            whole, begun = source.read(options.messages, partitions)
+            note(f"read {partitions}", whole)
+            note(f"begun {partitions}", begun)
     spark.stop()
     return figures
 
@@ -133,7 +134,7 @@ def measured(target: Target, folder: Path, options: argparse.Namespace) -> dict[
 def table(figures: dict[str, list[float]], partitions: Sequence[int]) -> str:
     headings = ["", "client", *(f"{number} partition{'s' * (number > 1)}" for number in partitions)]
     cells = []
-    for name, against in (("write", "client write"), ("read", "client read"), ("steady", "client read")):
+    for name, against in (("write", "client write"), ("read", "client read"), ("begun", "client read")):
         client = median(figures[against])
         ours = [median(figures[f"{name} {number}"]) for number in partitions]
         cells.append([name, f"{client:,.0f}", *(f"{figure:,.0f} ({figure / client:.2f} ×)" for figure in ours)])
