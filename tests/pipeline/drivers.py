@@ -1,11 +1,11 @@
 """Drivers of `penstock pipeline` as processes, and moments to kill them at."""
 
 import os
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,7 +67,8 @@ class Driver:
             return
         family = [*psutil.Process(self.process.pid).children(recursive=True), psutil.Process(self.process.pid)]
         for process in family:
-            process.send_signal(signal.SIGKILL)
+            with suppress(psutil.NoSuchProcess):  # a worker leaves by itself when its JVM is gone
+                process.kill()
         self.process.wait()
 
     def said(self) -> str:
