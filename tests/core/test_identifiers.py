@@ -1,3 +1,5 @@
+"""Identifiers made many at once are as random, and as well formed, as one at a time."""
+
 from uuid import RFC_4122, UUID
 
 from penstock.core.identifiers import DRAWN_AT_ONCE, random_uuid

@@ -7,7 +7,6 @@ runs. The gateway refuses to know what operations do.
 from collections.abc import Callable, Sequence
 from time import perf_counter
 from types import ModuleType
-from typing import Any
 
 import structlog
 
@@ -19,6 +18,7 @@ from penstock.api.holding import Holding
 from penstock.api.journal import note_denied
 from penstock.api.resources import resource_of
 from penstock.api.rights import Right, rights_of
+from penstock.aws import contract
 from penstock.aws.http import HttpRequest, HttpResponse, header
 from penstock.aws.wire import NO_ACTION, NoAction, Services, wire_of
 from penstock.core.errors import QueueGone, ServiceError, Unavailable, no_such_queue
@@ -42,7 +42,7 @@ class Gateway:
         self._site, self._access, self._authorise, self._record = site, access, authorise, record
         self._services = Services({name: module.SERVICE for name, module in services.items()})
         rights = rights_of(services)
-        self._operations: dict[Any, tuple[Operation, Right]] = {
+        self._operations: dict[contract.Operation, tuple[Operation, Right]] = {
             module.SERVICE.operations[name]: (audited(service, name, operation), rights[service, name])
             for service, module in services.items()
             for name, operation in module.OPERATIONS.items()
