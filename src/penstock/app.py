@@ -259,11 +259,11 @@ class Server:
     def _sweep_now(self) -> None:
         self.sweeper.expect(self.clock.now())
 
-    def _messages_due(self, queue_id: int, at: int, messages: int) -> None:
+    def _messages_due(self, queue_id: int, at: int, messages: int) -> bool:
         if at <= self.clock.now():
-            self.room.wake(queue_id, messages)
-        else:
-            self.sweeper.expect(at)
+            return self.room.wake(queue_id, messages)
+        self.sweeper.expect(at)
+        return False
 
     def _listen(self, site: Site) -> None:
         settings = self.settings

@@ -94,9 +94,8 @@ class World:
         self.gateway = Gateway(self.site, access, authorise, services, lambda call, seconds: self.calls.append(call))
         store.subscribe(self._messages_due)
 
-    def _messages_due(self, queue_id: int, at: int, messages: int) -> None:
-        if at <= self.clock.now():
-            self.room.wake(queue_id, messages)
+    def _messages_due(self, queue_id: int, at: int, messages: int) -> bool:
+        return at <= self.clock.now() and self.room.wake(queue_id, messages)
 
     def client(self, protocol: str, key: str = ROOT, region: str = REGION, secret: str | None = None) -> Client:
         known = KEYS[key].secret if key in KEYS else ""

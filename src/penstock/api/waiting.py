@@ -62,13 +62,14 @@ class WaitingRoom:
             self._parked[account] -= 1
             self._tidy(queue_id)
 
-    def wake(self, queue_id: int, messages: int = 1) -> None:
-        """There may be so many messages: let as many look, the first in line first."""
+    def wake(self, queue_id: int, messages: int = 1) -> bool:
+        """There may be so many messages: let as many look, the first in line first. Whether anyone does."""
         self._signs[queue_id] = self._signs.get(queue_id, 0) + 1
-        line = self._lines.get(queue_id)
-        while line and messages:
+        line, left = self._lines.get(queue_id), messages
+        while line and left:
             _, waiter = heapq.heappop(line)
-            messages -= _finish(waiter, True)
+            left -= _finish(waiter, True)
+        return left < messages
 
     def wake_all(self, queue_id: int) -> None:
         """The queue is gone."""

@@ -54,10 +54,11 @@ def _fifo(session: Session) -> Iterator[Point]:
 
 
 def _long_poll(session: Session) -> Iterator[Point]:
-    ledger, pairs = session.ledger(), []
-    for _ in range(session.options.connections):
+    client, ledger, pairs = session.client, session.ledger(), []
+    for number in range(session.options.connections):
         queue, bell = session.queue(), Bell()
-        pairs += [one(session.client, ledger, queue, bell, perf_counter) for one in (scripts.park, scripts.ring)]
+        pairs.append(scripts.park(client, ledger, queue, bell, perf_counter))
+        pairs.append(scripts.ring(client, ledger, queue, bell, perf_counter, first=number))
     yield session.measure(pairs, ledger)
 
 

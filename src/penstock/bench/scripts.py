@@ -184,10 +184,11 @@ class Bell:
         self.rung = 0.0
 
 
-def ring(client: Client, ledger: Ledger, queue: Queue, bell: Bell, clock: Callable[[], float]) -> Script:
-    """Send one message whenever the receiver has been parked for a while."""
+def ring(client: Client, ledger: Ledger, queue: Queue, bell: Bell, clock: Callable[[], float], first: int) -> Script:
+    """Send one message whenever the receiver has been parked for a while. Senders that begin with another turn do not
+    send at the same time."""
     sends = client.latencies("SendMessage")
-    turn = 0
+    turn = first
     while bell.last < 0:
         turn += 1
         yield PAUSE, PARKING_SECONDS + SPREAD_SECONDS * (turn * GOLDEN % 1)

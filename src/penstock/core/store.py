@@ -110,9 +110,10 @@ class TooManyInFlight(Exception):
     """A standard queue is at its in-flight limit (a FIFO queue just hands out nothing)."""
 
 
-Listener = Callable[[int, int, int], None]
+Listener = Callable[[int, int, int], bool]
 """`listener(queue_id, at, messages)`: that many messages of that queue, or more, can be received from `at` on (maybe
-already): as many receivers may find one each."""
+already): as many receivers may find one each. It says whether any comes to look right now: a store that commits calls
+together MAY wait for it."""
 
 
 class Store(Protocol):

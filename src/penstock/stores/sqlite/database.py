@@ -2,8 +2,8 @@
 
 Changes are applied on the event loop, one after the other, inside one open transaction. The transaction is
 committed, with one fsync, as soon as the loop has run everything that was ready: requests that arrive together share
-the commit, and a lone request never waits for a timer, nor for a turn of the loop. A caller is answered after the
-commit with its change returned.
+the commit, and a lone request never waits for a timer, nor for a turn of the loop. A send that wakes a receiver does:
+the receive is in the next turn, and in the same commit. A caller is answered after the commit with its change returned.
 
 What can go wrong: a full disk rolls the batch back, everyone in it is told to try again, and the store goes on with
 what makes room, until there is some. Any other I/O error means that nobody knows what is on the disk any more: everyone
@@ -98,10 +98,9 @@ class Database:
 
     async def relieve(self, change: Callable[[*Ts], T], *args: *Ts) -> T:
         """`write` for a change that makes room or takes next to none: it is also made while the disk is full."""
-        total, outbox = self._connection.total_changes, self._outbox
-        alone, self.alone = self.alone and not self._in_transaction, False
+        total, outbox, begun = self._connection.total_changes, self._outbox, not self._in_transaction
         try:
-            if not self._in_transaction:
+            if begun:
                 self._begin()
             before, event = total(), outbox.seq
             result = change(*args)
@@ -117,6 +116,7 @@ class Database:
         except BaseException as error:
             self._roll_back(error)
             raise
+        alone, self.alone = self.alone and begun, False
         changed = outbox.seq != event or total() != before
         if changed or self._waiting:
             written = self._loop.create_future()
@@ -137,6 +137,10 @@ class Database:
         self._in_transaction = True
         self._joined, self._refused_midway = 1, False
         self._loop.call_soon(self._commit_when_all_are_in)
+
+    def wait_for_more(self) -> None:
+        """Of a change that is being made: another will follow in the next turn of the loop."""
+        self.alone, self._joined = False, 0
 
     def _commit_when_all_are_in(self) -> None:
         """A lone change is committed at once. While others join, there is no hurry: whoever comes now shares the

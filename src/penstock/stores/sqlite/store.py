@@ -381,4 +381,5 @@ class SqliteStore:
 
     def _notify(self, queue_id: int, at: int, messages: int = 1) -> None:
         for listener in self._listeners:
-            listener(queue_id, at, messages)
+            if listener(queue_id, at, messages):
+                self.database.wait_for_more()

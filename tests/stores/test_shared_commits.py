@@ -1,0 +1,70 @@
+"""Who shares a commit: callers that come together, and a receiver with the sender who woke it. Nobody waits long."""
+
+import asyncio
+
+import pytest
+
+from conformance.world import Line, World
+from penstock.api.waiting import WaitingRoom
+
+from .conftest import Open
+
+ACCOUNT = "111122223333"
+
+
+class Post:
+    """A queue, the room in which its receivers wait, and how many changes each commit had."""
+
+    def __init__(self, world: World, line: Line) -> None:
+        self.line, self.store, self.room, self.commits = line, world.store, WaitingRoom(), list[int]()
+        world.store.observe_commits(lambda changes, seconds: self.commits.append(changes))
+        world.store.subscribe(lambda queue_id, at, messages: self.room.wake(queue_id, messages))
+
+    async def receiver(self) -> str:
+        """Waits for a message that is not there yet, as a long poll does."""
+        await self.room.wait(self.line.id, ACCOUNT, self.room.ticket(), 10, self.room.signs(self.line.id))
+        (body,) = await self.line.bodies(1, 30)
+        return body
+
+    async def send(self) -> None:
+        self.store.expect(1)
+        await self.line.send("a")
+
+
+async def post(opened: Open, queue: str = "orders") -> Post:
+    world = await opened(None)
+    return Post(world, await world.queue(queue))
+
+
+async def test_a_lone_change_is_committed_before_the_loop_goes_on(opened: Open) -> None:
+    here, turned = await post(opened), list[bool]()
+    asyncio.get_running_loop().call_soon(turned.append, True)
+    await here.send()
+    assert (here.commits, turned) == ([1], [])
+
+
+async def test_those_who_come_together_share_a_commit(opened: Open) -> None:
+    here = await post(opened)
+    here.store.expect(3)
+    await asyncio.gather(*(here.line.send(body) for body in "abc"))
+    assert here.commits == [3]
+
+
+@pytest.mark.parametrize("queue", ["orders", "payments.fifo"])
+async def test_a_parked_receiver_shares_the_commit_of_the_send_that_woke_it(opened: Open, queue: str) -> None:
+    here = await post(opened, queue)
+    receiver = asyncio.create_task(here.receiver())
+    await asyncio.sleep(0)
+    await here.send()
+    assert await receiver == "a"
+    assert here.commits == [2]
+
+
+async def test_a_receiver_that_was_woken_and_does_not_come_is_not_waited_for(opened: Open) -> None:
+    here = await post(opened)
+    receiver = asyncio.create_task(here.receiver())
+    await asyncio.sleep(0)
+    here.store.subscribe(lambda queue_id, at, messages: receiver.cancel())
+    await asyncio.wait_for(here.send(), 10)
+    assert here.commits == [1]
+    assert await here.line.bodies(1) == ["a"]
