@@ -28,6 +28,7 @@ from penstock.listeners.http_connection import HttpConnection
 from penstock.listeners.http_likeness import Shared
 from penstock.listeners.http_limits import HttpLimits
 from penstock.listeners.http_reply import Refuse, refuse_in_words, render
+from penstock.listeners.vigil import Vigil
 
 __all__ = ["HttpLimits", "HttpListener", "Refuse", "TlsFiles"]
 
@@ -85,6 +86,7 @@ class HttpListener:
         self._waiting: list[HttpConnection] = []
         self._tls: ssl.SSLContext | None = None
         self._loop: asyncio.AbstractEventLoop
+        self._vigil: Vigil
         self._sockets: list[socket.socket] = []
         self._arriving: set[asyncio.Task[object]] = set()
         self._connections: set[HttpConnection] = set()
@@ -96,6 +98,7 @@ class HttpListener:
     async def start(self) -> None:
         self.reload_tls()
         self._loop = asyncio.get_running_loop()
+        self._vigil = Vigil(self._loop.call_soon)
         try:
             self._sockets = await bind(self.host, self.port, self.limits.backlog)
         except OSError as error:
@@ -204,6 +207,7 @@ class HttpListener:
             self._loop.call_soon(self._run)
 
     def _run(self) -> None:
+        self._vigil.requests_came()
         waiting, self._waiting = self._waiting, []
         together = [(request.kind(), request, connection) for connection in waiting if (request := connection.request)]
         together.sort(key=itemgetter(0))
@@ -214,6 +218,7 @@ class HttpListener:
                 log.exception("http.preparation_failed")
         for _, _, connection in together:
             connection.run()
+        self._vigil.requests_served()
 
     # Going out.
 
