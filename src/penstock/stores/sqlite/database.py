@@ -79,6 +79,7 @@ class Database:
                 raise StoreError(f"{self.path} cannot be opened: {error}") from error
             raise
         self.execute: Callable[..., Any] = self._connection.execute
+        self._changes = self._connection.changes
 
     def close(self) -> None:
         if self._lock is None:
@@ -190,6 +191,10 @@ class Database:
             self._after_rollback()
         except apsw.Error as worse:
             self._fail(worse)
+
+    def changed(self) -> bool:
+        """Whether the statement executed last changed anything."""
+        return self._changes() > 0
 
     def set_room_aside(self) -> None:
         """For the day the disk is full."""

@@ -115,8 +115,11 @@ class Delivery:
             self._outbox.received(entry.queue, _told(messages, delivered), now, by)
         if entry.groups:
             for group, number in Counter(card.group for card in delivered if card.group).items():
-                hidden = number if due else 0
-                self._groups.update(entry, group, now, ready=-hidden, in_flight=hidden)
+                if entry.fifo and due:
+                    self._groups.blocked(group, number)
+                else:
+                    hidden = number if due else 0
+                    self._groups.update(entry, group, now, ready=-hidden, in_flight=hidden)
         return messages, delivered
 
     def peek(self, queue_id: int, limit: int, after: bytes, now: int) -> list[Message]:

@@ -14,18 +14,28 @@ _COUNTERS = "messages=messages+:messages, ready=ready+:ready, in_flight=in_fligh
 _UPDATE_FIFO = f"""
     UPDATE message_group SET {_COUNTERS}, (available, head) =
         (SELECT CASE state WHEN 0 THEN coalesce(shown, enqueued) END, place {_HEAD})
-    WHERE id=:id RETURNING messages"""
+    WHERE id=:id"""
 _UPDATE_FAIR = f"""
     UPDATE message_group SET {_COUNTERS}, (available, head) = (SELECT place, number {_HEAD})
-    WHERE id=:id RETURNING messages, ready, in_flight, last_sent, noisy, name"""
+    WHERE id=:id RETURNING ready, in_flight, last_sent, noisy, name"""
+_ENTER_FIFO = """
+    INSERT INTO message_group (shelf, name, last_sent, messages, ready, available, head) VALUES (?,?,?,1,?,?,?)
+    ON CONFLICT DO UPDATE SET last_sent=excluded.last_sent, messages=messages+1, ready=ready+excluded.ready
+    RETURNING id, messages"""
 
 
 class Groups:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def enter(self, entry: Entry, name: str, now: int) -> int:
-        """The id of the group that a new message joins."""
+    def enter(self, entry: Entry, name: str, place: int | None, ready: bool, now: int) -> int:
+        """The id of the group that a new message joins. On a FIFO queue it is counted with that, and is the last of its
+        group: it is the head only if it is alone. Whoever puts it before others works out the head anew."""
+        if entry.fifo:
+            available = now if ready else None
+            group, messages = self._db.execute(_ENTER_FIFO, (entry.shelf, name, now, ready, available, place)).get
+            entry.groups += messages == 1
+            return int(group)
         sent = self._db.execute(
             "UPDATE message_group SET last_sent=? WHERE shelf=? AND name=? RETURNING id", (now, entry.shelf, name)
         ).get
@@ -40,10 +50,16 @@ class Groups:
         )
 
     def joined(self, entry: Entry, group: int, messages: int, ready: bool, now: int) -> None:
-        """New messages in a group. A fair queue listens after each of them."""
-        each = messages if entry.fifo else 1
-        for _ in range(messages // each):
-            self.update(entry, group, now, messages=each, ready=each if ready else 0)
+        """New messages in a group of a fair queue, which listens after each of them."""
+        for _ in range(messages):
+            self.update(entry, group, now, messages=1, ready=ready)
+
+    def blocked(self, group: int, messages: int) -> None:
+        """Messages of a FIFO queue's group, from its head on, were handed out: nothing more until they are settled."""
+        self._db.execute(
+            "UPDATE message_group SET ready=ready-?1, in_flight=in_flight+?1, available=NULL WHERE id=?2",
+            (messages, group),
+        )
 
     def update(
         self,
@@ -56,17 +72,22 @@ class Groups:
         in_flight: int = 0,
     ) -> None:
         """Count what happened to a group's messages, and work out anew whether it can be handed out."""
+        if messages < 0 and self._ended(group, -messages):
+            entry.groups -= 1
+            return
         bindings = {
             "shelf": entry.shelf, "id": group,
             "messages": messages, "ready": ready, "in_flight": in_flight,
         }  # fmt: skip
-        row = self._db.execute(_UPDATE_FIFO if entry.fifo else _UPDATE_FAIR, bindings).get
-        left = row if entry.fifo else row[0]
-        if left == 0:
-            self._db.execute("DELETE FROM message_group WHERE id=?", (group,))
-            entry.groups -= 1
-        elif not entry.fifo:
-            self._listen(entry, group, row, now)
+        if entry.fifo:
+            self._db.execute(_UPDATE_FIFO, bindings)
+        else:
+            self._listen(entry, group, self._db.execute(_UPDATE_FAIR, bindings).get, now)
+
+    def _ended(self, group: int, messages: int) -> bool:
+        """Whether these were the last of the group, which is gone then."""
+        self._db.execute("DELETE FROM message_group WHERE id=? AND messages=?", (group, messages))
+        return self._db.changed()
 
     def calm(self, entry: Entry, now: int) -> None:
         """Noisy groups to which nothing was sent for a while are quiet again."""
@@ -81,9 +102,9 @@ class Groups:
             name = self._db.execute("SELECT name FROM message_group WHERE id=?", (group,)).get
             entry.work.add(name, until - received, until)
 
-    def _listen(self, entry: Entry, group: int, row: tuple[int, int, int, int, int, str], now: int) -> None:
+    def _listen(self, entry: Entry, group: int, row: tuple[int, int, int, int, str], now: int) -> None:
         """Is the group a noisy neighbour now, or no longer one?"""
-        _, ready, in_flight, last_sent, noisy, name = row
+        ready, in_flight, last_sent, noisy, name = row
         if noisy:
             loud = not fairness.calmed(ready, last_sent, now)
         else:

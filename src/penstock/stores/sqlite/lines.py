@@ -10,7 +10,7 @@ the messages from a group's head up to the first that is hidden.
 import heapq
 import math
 from collections.abc import Iterator, Sequence
-from itertools import chain, starmap
+from itertools import chain, starmap, takewhile
 
 from penstock.stores.sqlite.cards import COLUMNS, Card
 from penstock.stores.sqlite.catalogue import READY, Entry
@@ -21,13 +21,20 @@ _STANDS_FRESH = f"SELECT {COLUMNS} FROM message WHERE shelf=?1 AND state=0 AND p
 _FRESH = f"""{_STANDS_FRESH} enqueued=?2 AND number>=?3 UNION ALL {_STANDS_FRESH} enqueued>?2
     ORDER BY enqueued, number"""
 """In two parts: of a comparison of pairs, SQLite looks up the first half only, and many may have come at one moment."""
-_GROUPS = "FROM message_group WHERE shelf=? AND noisy=? AND available IS NOT NULL"
+_GROUPS = "FROM message_group WHERE shelf=?1 AND noisy=?2 AND available IS NOT NULL"
 _IN_TURN = f"SELECT id, available, head {_GROUPS} ORDER BY available, head"
+_LINE_IN_TURN = f"""SELECT {COLUMNS} FROM message
+    WHERE shelf=?1 AND grp=(SELECT id {_GROUPS} ORDER BY available, head LIMIT 1) AND place IS NOT NULL
+    ORDER BY place, number"""
 _NOISY = f"SELECT id, in_flight {_GROUPS}"
 
 
 def _turn(card: Card) -> tuple[int, int]:
     return card.enqueued if card.place is None else card.place, card.number
+
+
+def _is_ready(card: Card) -> bool:
+    return card.state == READY
 
 
 class Lines:
@@ -111,8 +118,15 @@ class Lines:
                 heapq.heapreplace(heap, (in_flight + 1, group, line))
 
     def _fifo(self, entry: Entry) -> Iterator[Card]:
-        for group, _, _ in self._db.execute(_IN_TURN, (entry.shelf, 0)):
-            for card in self._line(entry, group):
-                if card.state != READY:
-                    break
-                yield card
+        """Nearly always the first group has what is asked for: it is found together with its messages."""
+        shelf, first = (entry.shelf, 0), None
+        for card in starmap(Card, self._db.execute(_LINE_IN_TURN, shelf)):
+            first = card.group
+            if not _is_ready(card):
+                break
+            yield card
+        if first is None:
+            return
+        for group, _, _ in self._db.execute(_IN_TURN, shelf):
+            if group != first:
+                yield from takewhile(_is_ready, self._line(entry, group))

@@ -19,6 +19,10 @@ from penstock.stores.sqlite.shelves import Shelves, Spot
 
 _COLUMNS = "number", "shelf", "enqueued", "state", "place", "due", "grp", "size", "id", "checksum", "content"
 
+_REMEMBER = """
+    INSERT INTO deduplication VALUES (?,?,?,?,?,?)
+    ON CONFLICT DO UPDATE SET id=excluded.id, sequence=excluded.sequence, expires=excluded.expires WHERE expires<=?"""
+
 
 @cache
 def _insert(messages: int) -> str:
@@ -51,7 +55,7 @@ class Sending:
                 delay, sequence = None, number
             if delay is None:
                 delay = entry.queue.delay_seconds
-            spot = self._spot(entry, message.group, now + delay * 1000 if delay else None, now)
+            spot = self._spot(entry, message.group, sequence, now + delay * 1000 if delay else None, now)
             values += self._row(entry, message, number, sequence, spot, key, now)
             arrived.setdefault(spot, []).append(message.size)
             if outbox.on:
@@ -63,8 +67,9 @@ class Sending:
             shelves.came(entry, spot, sizes, now, now)
         return sent
 
-    def _spot(self, entry: Entry, group: str | None, due: int | None, now: int) -> Spot:
-        return DELAYED if due else READY, self._shelves.groups.enter(entry, group, now) if group else 0, due
+    def _spot(self, entry: Entry, group: str | None, sequence: int | None, due: int | None, now: int) -> Spot:
+        joined = self._shelves.groups.enter(entry, group, sequence, not due, now) if group else 0
+        return DELAYED if due else READY, joined, due
 
     def _row(
         self, entry: Entry, message: NewMessage, number: int, sequence: int | None, spot: Spot, key: DataKey | None,
@@ -90,13 +95,10 @@ class Sending:
     def _earlier(self, entry: Entry, message: NewMessage, number: int, now: int) -> Sent | None:
         """The message of which this one is a duplicate; otherwise remember this one."""
         key = (entry.shelf, entry.queue.deduplication_scope(message.group, now), message.deduplication_id)
-        row = self._db.execute(
-            "SELECT id, sequence FROM deduplication WHERE shelf=? AND scope=? AND name=? AND expires>?", (*key, now)
+        self._db.execute(_REMEMBER, (*key, message.id.encode(), number, now + DEDUPLICATION_MS, now))
+        if self._db.changed():
+            return None
+        identity, sequence = self._db.execute(
+            "SELECT id, sequence FROM deduplication WHERE shelf=? AND scope=? AND name=?", key
         ).get
-        if row:
-            return Sent(row[0].decode(), row[1], duplicate=True)
-        self._db.execute(
-            "INSERT OR REPLACE INTO deduplication VALUES (?,?,?,?,?,?)",
-            (*key, message.id.encode(), number, now + DEDUPLICATION_MS),
-        )
-        return None
+        return Sent(identity.decode(), sequence, duplicate=True)

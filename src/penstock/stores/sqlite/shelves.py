@@ -82,7 +82,7 @@ class Shelves:
         self._catalogue.touch(entry)
         if enqueued < entry.oldest:
             entry.oldest = enqueued
-        if group:
+        if group and not entry.fifo:
             self.groups.joined(entry, group, number, state == READY, now)
         self._expect(entry, due, now, number)
 
@@ -102,7 +102,7 @@ class Shelves:
 
     def transfer(self, entry: Entry, card: Card, target: Entry, moved: Card, group: str | None, now: int) -> None:
         """A message goes from one queue's shelf to another's, where it is as `moved` says."""
-        new_group = self.groups.enter(target, group, now) if group else 0
+        new_group = self.groups.enter(target, group, moved.place, moved.state == READY, now) if group else 0
         self._db.execute(
             "UPDATE message SET shelf=?, enqueued=?, state=?, place=?, shown=NULL, due=?, grp=?, receives=?,"
             " first_received=?, received=NULL WHERE number=?",
@@ -112,6 +112,8 @@ class Shelves:
             ),
         )  # fmt: skip
         target.placed = True
+        if new_group and target.fifo:
+            self.groups.update(target, new_group, now)
         self.left(entry, [card], now)
         self.came(target, (moved.state, new_group, moved.due), [card.size], moved.enqueued, now)
 
