@@ -76,8 +76,9 @@ BUGS = (
         ("stores/sqlite/shelves.py", "if entry.oldest > horizon:", "if True:"),
     )),
     Bug("a group is not locked", MODEL, (
-        ("stores/sqlite/lines.py", "READY:\n                    break", "READY:\n                    continue"),
+        ("stores/sqlite/lines.py", "if not _is_ready(card):", "if False:"),
         ("stores/sqlite/groups.py", "CASE state WHEN 0 THEN coalesce(shown, enqueued) END", "enqueued"),
+        ("stores/sqlite/groups.py", "in_flight+?1, available=NULL", "in_flight+?1"),
     )),
     Bug("sequence numbers begin again at a start", MODEL, (
         ("stores/sqlite/marks.py", "keepsake WHERE name='numbers'\").get or 0", "keepsake\") and 0"),

@@ -28,6 +28,7 @@ from penstock.core.outbox import Outbox
 from penstock.core.store import RecordsChanged, StoreError, TooManyInFlight
 from penstock.stores.sqlite.packing import checksum, readable_id, repacked
 from penstock.stores.sqlite.reserve import Reserve
+from penstock.stores.sqlite.written import Written
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -58,8 +59,8 @@ class Database:
         self.path, self._outbox = path, outbox
         self._before_commit, self._after_commit = before_commit, after_commit
         self._after_rollback, self._on_fatal = after_rollback, on_fatal
-        self._waiting: list[asyncio.Future[None]] = []
-        self._in_transaction = self._refused_midway = False
+        self._waiting = 0
+        self._in_transaction = self._refused_midway = self._failed = False
         self.alone = False
         self._lock: IO[bytes] | None = None
         self.disk_full, self._room, self._reserve = False, False, Reserve(path)
@@ -120,14 +121,14 @@ class Database:
         alone, self.alone = self.alone and begun, False
         changed = outbox.seq != event or total() != before
         if changed or self._waiting:
-            written = self._loop.create_future()
-            self._waiting.append(written)
+            written = self._written
+            self._waiting += 1
             if alone:
                 self.commit()
             try:
                 await written
             except Unavailable:
-                if changed:
+                if changed or self._failed:
                     raise
                 return await self.relieve(change, *args)  # what it saw was undone: look again
         return result
@@ -136,7 +137,7 @@ class Database:
         self._loop = asyncio.get_running_loop()
         self.execute("BEGIN IMMEDIATE")
         self._in_transaction = True
-        self._joined, self._refused_midway = 1, False
+        self._written, self._joined, self._refused_midway = Written(self._loop), 1, False
         self._loop.call_soon(self._commit_when_all_are_in)
 
     def wait_for_more(self) -> None:
@@ -146,7 +147,7 @@ class Database:
     def _commit_when_all_are_in(self) -> None:
         """A lone change is committed at once. While others join, there is no hurry: whoever comes now shares the
         commit, which takes longer than to look for them."""
-        joined = len(self._waiting)
+        joined = self._waiting
         if self._in_transaction and self._joined < joined < SHARE_AT_MOST:
             self._joined = joined
             self._loop.call_soon(self._commit_when_all_are_in)
@@ -169,18 +170,15 @@ class Database:
             return
         self._in_transaction = False
         self._after_commit()
-        waiting, self._waiting = self._waiting, []
+        waiting, self._waiting = self._waiting, 0
         if waiting:
             self.disk_full = self.disk_full and not self._room
-            self.on_commit(len(waiting), perf_counter() - started)
-        for written in waiting:
-            if not written.done():
-                written.set_result(None)
+            self.on_commit(waiting, perf_counter() - started)
+            self._written.tell()
 
     def _roll_back(self, error: BaseException) -> None:
-        """Undo the whole batch: none of it has been acknowledged."""
+        """Undo the whole batch: none of it has been acknowledged. Whoever is told goes on at once, so that is last."""
         self._in_transaction = False
-        self._tell_all(error)
         try:
             if not self._connection.getautocommit():
                 self.execute("ROLLBACK")
@@ -191,6 +189,8 @@ class Database:
             self._after_rollback()
         except apsw.Error as worse:
             self._fail(worse)
+        else:
+            self._tell_all(error)
 
     def changed(self) -> bool:
         """Whether the statement executed last changed anything."""
@@ -213,15 +213,14 @@ class Database:
 
     def _fail(self, error: BaseException) -> None:
         """Nobody knows what is on the disk: tell everyone, and stop."""
-        self._in_transaction = False
+        self._in_transaction, self._failed = False, True
         self._tell_all(error)
         self._on_fatal(error)
 
     def _tell_all(self, error: BaseException) -> None:
-        waiting, self._waiting = self._waiting, []
-        for written in waiting:
-            if not written.done():
-                written.set_exception(Unavailable(f"The change could not be stored: {error}"))
+        waiting, self._waiting = self._waiting, 0
+        if waiting:
+            self._written.tell(f"The change could not be stored: {error}")
 
 
 def connect(path: Path, flags: int = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE) -> apsw.Connection:
