@@ -3,7 +3,8 @@
 Changes are applied on the event loop, one after the other, inside one open transaction. The transaction is
 committed, with one fsync, as soon as the loop has run everything that was ready: requests that arrive together share
 the commit, and a lone request never waits for a timer, nor for a turn of the loop. A send that wakes a receiver does:
-the receive is in the next turn, and in the same commit. A caller is answered after the commit with its change returned.
+the receive is in the next turn, and in the same commit. A caller is answered after the commit with its change returned,
+and before the journal's file and the counters are.
 
 What can go wrong: a full disk rolls the batch back, everyone in it is told to try again, and the store goes on with
 what makes room, until there is some. Any other I/O error means that nobody knows what is on the disk any more: everyone
@@ -60,7 +61,7 @@ class Database:
         self._before_commit, self._after_commit = before_commit, after_commit
         self._after_rollback, self._on_fatal = after_rollback, on_fatal
         self._waiting = 0
-        self._in_transaction = self._refused_midway = self._failed = False
+        self._in_transaction = self._unsettled = self._refused_midway = self._failed = False
         self.alone = False
         self._lock: IO[bytes] | None = None
         self.disk_full, self._room, self._reserve = False, False, Reserve(path)
@@ -85,8 +86,7 @@ class Database:
     def close(self) -> None:
         if self._lock is None:
             return
-        if self._in_transaction:
-            self.commit()
+        self.commit()
         self._connection.close()
         self._lock.close()
         self._lock = None
@@ -124,7 +124,7 @@ class Database:
             written = self._written
             self._waiting += 1
             if alone:
-                self.commit()
+                self._commit()
             try:
                 await written
             except Unavailable:
@@ -135,6 +135,7 @@ class Database:
 
     def _begin(self) -> None:
         self._loop = asyncio.get_running_loop()
+        self._settle()
         self.execute("BEGIN IMMEDIATE")
         self._in_transaction = True
         self._written, self._joined, self._refused_midway = Written(self._loop), 1, False
@@ -155,8 +156,12 @@ class Database:
             self.commit()
 
     def commit(self) -> None:
-        if not self._in_transaction:
-            return
+        if self._in_transaction:
+            self._commit()
+        self._settle()
+
+    def _commit(self) -> None:
+        """Callers are told first. What else there is to do can wait for the next turn of the loop, or for `commit`."""
         started = perf_counter()
         try:
             if self._waiting or self._refused_midway:
@@ -168,13 +173,17 @@ class Database:
         except BaseException as error:
             self._fail(error)
             return
-        self._in_transaction = False
-        self._after_commit()
+        self._in_transaction, self._unsettled = False, True
         waiting, self._waiting = self._waiting, 0
         if waiting:
             self.disk_full = self.disk_full and not self._room
             self.on_commit(waiting, perf_counter() - started)
             self._written.tell()
+
+    def _settle(self) -> None:
+        if self._unsettled:
+            self._unsettled = False
+            self._after_commit()
 
     def _roll_back(self, error: BaseException) -> None:
         """Undo the whole batch: none of it has been acknowledged. Whoever is told goes on at once, so that is last."""
