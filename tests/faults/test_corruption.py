@@ -49,8 +49,9 @@ async def test_a_damaged_message_is_not_handed_out_and_holds_up_nobody(
     world = await opened()
     line, other = await world.queue(name), await world.queue("other")
     bodies = [f"the body of message {number:02}" for number in range(MESSAGES)]
-    for number, body in enumerate(bodies):
-        await line.send(body, **({"group": f"g{number % 4}"} if line.queue.fifo else {}))
+    groups = [{"group": f"g{number % 4}"} if line.queue.fifo else {} for number in range(MESSAGES)]
+    for body, group in zip(bodies, groups, strict=True):
+        await line.send(body, **group)
     await other.send("innocent")
     await world.store.close()
     damaged = rng.choice(bodies)
@@ -60,7 +61,7 @@ async def test_a_damaged_message_is_not_handed_out_and_holds_up_nobody(
     assert await other.bodies() == ["innocent"]
     assert sorted(await everything(line)) == sorted(set(bodies) - {damaged})
     assert await line.states() == (0, 0, 0)
-    await line.send("a new one")
+    await line.send("a new one", **groups[bodies.index(damaged)])
     assert await line.bodies() == ["a new one"]
     world.advance(line.queue.retention_seconds + 1)
     await world.sweep()

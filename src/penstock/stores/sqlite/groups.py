@@ -20,7 +20,8 @@ _UPDATE_FAIR = f"""
     WHERE id=:id RETURNING ready, in_flight, last_sent, noisy, name"""
 _ENTER_FIFO = """
     INSERT INTO message_group (shelf, name, last_sent, messages, ready, available, head) VALUES (?,?,?,1,?,?,?)
-    ON CONFLICT DO UPDATE SET last_sent=excluded.last_sent, messages=messages+1, ready=ready+excluded.ready
+    ON CONFLICT DO UPDATE SET last_sent=excluded.last_sent, messages=messages+1, ready=ready+excluded.ready,
+        available=iif(head IS NULL, excluded.available, available), head=coalesce(head, excluded.head)
     RETURNING id, messages"""
 
 
@@ -30,7 +31,7 @@ class Groups:
 
     def enter(self, entry: Entry, name: str, place: int | None, ready: bool, now: int) -> int:
         """The id of the group that a new message joins. On a FIFO queue it is counted with that, and is the last of its
-        group: it is the head only if it is alone. Whoever puts it before others works out the head anew."""
+        group: it is the head only if there is none. Whoever puts it before others works out the head anew."""
         if entry.fifo:
             available = now if ready else None
             group, messages = self._db.execute(_ENTER_FIFO, (entry.shelf, name, now, ready, available, place)).get
