@@ -42,6 +42,7 @@ RESULTS = Path(__file__).parent / "results"
 VARIABLE = "PENSTOCK_BENCH_CACHE"
 CACHE = Path(os.environ.get(VARIABLE, ".bench"))
 COLD = "it was still getting faster when it was measured"
+NOT_WARM = "Java servers are several times faster when they have run for minutes: for ratios to them, use `make bench`."
 Tell = Callable[[str], None]
 
 
@@ -71,6 +72,8 @@ def main(argv: Sequence[str] | None = None) -> int:
                 measure(server, items, suite, _after(stage, tell))
                 results.write(file)
     _show(results)
+    if arguments.quick:
+        print(NOT_WARM)
     pictures = draw(results, RESULTS / file.stem)
     print(f"Results: {file}\nPictures: {', '.join(map(str, pictures))}")
     return 1 if servers[0].reasons or any(point.violations for point in servers[0].points) else 0
