@@ -121,15 +121,16 @@ def test_response_times_are_counted_in_buckets_of_10_and_of_100_ms() -> None:
 
 
 def test_a_share_has_so_many_queues_and_what_needs_a_load_has_one() -> None:
-    plan = Plan().scaled(0.01).of_phases({"storm", "empty"})
+    plan = Plan().scaled(0.01).of_phases({"storm", "parked"})
     assert (plan.accounts, plan.queues, plan.every_message, plan.storm, plan.parked) == (10, 10, 100_000, 5_000, 50)
-    assert plan.phases == ("empty", "load", "storm")
+    assert plan.phases == ("load", "storm", "parked")
+    assert (plan.few_queues().every_queue, replace(plan, accounts=3).few_queues().every_queue) == (20, 21)
 
 
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("--phases", "load,sleep"), "there is no phase 'sleep'; there are empty, load"),
+        (("--phases", "load,sleep"), "there is no phase 'sleep'; there are load, hold"),
         (("--in-flight", "20", "--messages", "10"), "--in-flight 20 is more than --messages 10"),
         (("--scale", "0"), "give a number above 0, such as 0.01"),
         (("cycle",), "scale is a run of its own: name no other mode beside it"),

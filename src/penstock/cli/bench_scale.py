@@ -62,7 +62,6 @@ def run(arguments: argparse.Namespace, target: "Target | None", watch: "Watch | 
     from penstock.bench.results import machine
     from penstock.bench.scale.report import ScaleReport
     from penstock.bench.scale.run import run as run_scale
-    from penstock.bench.scale.server import OwnServer, made_keys
     from penstock.bench.scale.tables import lines
     from penstock.bench.target import BenchError
 
@@ -75,14 +74,7 @@ def run(arguments: argparse.Namespace, target: "Target | None", watch: "Watch | 
         _say(f"{plan.every_queue:,} queues of {plan.accounts:,} accounts, {plan.every_message:,} messages")
         try:
             with _server(arguments, plan, folder, target, watch) as server:
-                run_scale(
-                    plan,
-                    server,
-                    report,
-                    tell,
-                    _say,
-                    lambda: OwnServer(folder / "parked", environment(), made_keys(1), plan.parked),
-                )
+                run_scale(plan, server, report, tell, _say)
         except BenchError as error:
             raise CommandError(str(error)) from None
     print()

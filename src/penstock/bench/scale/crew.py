@@ -24,7 +24,7 @@ from penstock.bench.wire import Acknowledged
 BATCH = 10
 FIFO_EVERY = 10
 """One queue in ten has groups, so that there is an order to check."""
-PROBES, WAKERS = 20, 8
+WAKERS = 8
 LONG_SECONDS = 43_200
 SAMPLE_AT_LEAST, SAMPLE_SHARE = 10, 100
 
@@ -33,19 +33,18 @@ Line = Callable[[str], None]
 
 
 class Crew:
-    """`places` hold the load, `probes` stand for an empty store, `wakers` are empty and waited at."""
+    """`places` hold the load, `wakers` are empty and waited at."""
 
     def __init__(self, plan: Plan, server: ScaleServer, tell: Line) -> None:
-        self.plan, self.server, self._tell = plan, server, tell
+        self.plan, self.server, self.tell = plan, server, tell
         self.client = Client(server.target)
         run = os.urandom(4).hex()
         self.random = Random(run)
-        self.ledger = ScaleLedger(run, plan.every_queue + PROBES + WAKERS, plan.size)
+        self.ledger = ScaleLedger(run, plan.every_queue + WAKERS, plan.size)
         accounts = [Account(server.target, server.keys, number) for number in range(plan.accounts)]
-        every = [self._place(accounts[index % plan.accounts], index) for index in range(plan.every_queue + PROBES)]
-        self.places, self.probes = every[: plan.every_queue], every[plan.every_queue :]
+        self.places = [self._place(accounts[index % plan.accounts], index) for index in range(plan.every_queue)]
         self.wakers = [
-            Place(len(every) + index, accounts[index % plan.accounts], f"scale-{run}-waited-at-{index}")
+            Place(plan.every_queue + index, accounts[index % plan.accounts], f"scale-{run}-waited-at-{index}")
             for index in range(WAKERS)
         ]
         drained = min(max(1, len(self.places) // 2), max(SAMPLE_AT_LEAST, len(self.places) // SAMPLE_SHARE))
@@ -73,7 +72,7 @@ class Crew:
         mark: Callable[[], None] | None = None,
     ) -> float:
         """Run the scripts, count their calls; the seconds that it took."""
-        self.client.progress = lambda: self._tell(line())
+        self.client.progress = lambda: self.tell(line())
         before = perf_counter()
         try:
             return self.client.run(scripts, seconds, mark=mark)

@@ -9,10 +9,9 @@ from time import perf_counter, sleep
 from penstock.bench.connection import PAUSE, Script
 from penstock.bench.results import Latency
 from penstock.bench.scale.accounts import WIRE, Place
-from penstock.bench.scale.crew import BATCH, LONG_SECONDS, Crew, Line
+from penstock.bench.scale.crew import BATCH, LONG_SECONDS, Crew
 from penstock.bench.scale.phases import counts
 from penstock.bench.scale.report import ScaleReport
-from penstock.bench.scale.server import OwnServer
 from penstock.bench.target import BenchError
 
 PROBERS, COUNTERS = 4, 2
@@ -124,10 +123,13 @@ def _probe(crew: Crew, state: _Return) -> Script:
 # Parked receives
 
 
-def parked(crew: Crew, report: ScaleReport, server: OwnServer, tell: Line) -> str:
-    """On a fresh server, which holds nothing else."""
+def parked(crew: Crew, report: ScaleReport) -> str:
+    """On a fresh server, which holds nothing else. The loaded one is not needed any more."""
+    assert crew.server.own is not None
+    crew.server.own.stop()
+    server = crew.server.own.beside("parked")
     plan = replace(crew.plan, accounts=1, queues=min(QUEUES_OF_PARKED, crew.plan.parked), phases=())
-    waiting = Crew(plan, server.start(), tell)
+    waiting = Crew(plan, server.start(), crew.tell)
     waiting.create(waiting.places)
     crowd = _Crowd(waiting)
     line: Callable[[], str] = lambda: f"{plan.parked:,} receives parked"  # noqa: E731

@@ -1,5 +1,4 @@
-"""What each operation costs: a slice of calls of one kind after the other, round after round, on the same few queues of
-an empty store or on random ones of a full store.
+"""What each operation costs: a slice of calls of one kind after the other, round after round, on random queues.
 
 A round leaves the store as it was: what it sends it receives and deletes. Slices are apart so that the server's
 processor time can be told by operation; rounds are short so that a noisy second does not hit one operation alone.
@@ -42,20 +41,19 @@ Taken = tuple[Place, list[Handled]]
 
 
 class Rounds:
-    def __init__(self, crew: Crew, places: Sequence[Place], name: str) -> None:
-        self.crew, self._places, self._name = crew, places, name
+    def __init__(self, crew: Crew, name: str) -> None:
+        self.crew, self._name, self.until = crew, name, perf_counter()
         self._latencies: dict[str, array[float]] = defaultdict(lambda: array("d"))
         self._cpu: dict[str, float] = defaultdict(float)
         self._knows_cpu = crew.server.watch.cpu_seconds() is not None
 
-    def run(self, seconds: float) -> dict[str, Cost]:
-        self._started, self._seconds = perf_counter(), seconds
-        self.round()  # warms up both sides, and is not counted
+    def warm_up(self) -> None:
+        """Both sides; it is not counted."""
+        self.round()
         self._latencies.clear()
         self._cpu.clear()
-        self.round()
-        while perf_counter() - self._started < seconds:
-            self.round()
+
+    def costs(self) -> dict[str, Cost]:
         return {operation: self._cost(operation) for operation in OPERATIONS}
 
     def _cost(self, operation: str) -> Cost:
@@ -65,7 +63,7 @@ class Rounds:
 
     def round(self) -> None:
         crew, choose = self.crew, self.crew.random.choices
-        singles, tens = choose(self._places, k=SINGLES), choose(self._places, k=TENS)
+        singles, tens = choose(crew.places, k=SINGLES), choose(crew.places, k=TENS)
         taken: list[Taken] = []
 
         def take(place: Place, reply: bytes) -> None:
@@ -140,8 +138,20 @@ class Rounds:
         self._latencies[operation].extend(record)
 
     def _line(self) -> str:
-        spent = perf_counter() - self._started
-        return f"{self._name}: {self.crew.calls:,} calls, {max(0.0, self._seconds - spent):.0f} s to go"
+        return f"{self._name}: {self.crew.calls:,} calls, {max(0.0, self.until - perf_counter()):.0f} s to go"
+
+
+def in_turn(several: Sequence[Rounds], seconds: float) -> None:
+    """A round of each, and again, for so long: what happens to the machine meanwhile happens to all of them."""
+    until = perf_counter() + seconds
+    for rounds in several:
+        rounds.until = until
+        rounds.warm_up()
+    while True:
+        for rounds in several:
+            rounds.round()
+        if perf_counter() >= until:
+            return
 
 
 class Pair:

@@ -8,23 +8,17 @@ from time import perf_counter
 from penstock.bench.connection import Script
 from penstock.bench.scale.accounts import WIRE, Place
 from penstock.bench.scale.crew import BATCH, LONG_SECONDS, Crew, chunks, left, share
-from penstock.bench.scale.operations import Rounds
+from penstock.bench.scale.operations import Rounds, in_turn
 from penstock.bench.scale.plan import Plan
-from penstock.bench.scale.report import ScaleReport
+from penstock.bench.scale.report import Cost, ScaleReport
+from penstock.bench.scale.server import OwnServer
 from penstock.bench.session import COUNT_NAMES, ENOUGH_FOR_DISK
 from penstock.bench.target import BenchError
 
-EMPTY_SHARE = 0.25
 MIB = 1 << 20
 JOURNAL = "journal"
 KILL_AFTER_SECONDS = 1.0
 PATIENCE_SECONDS = 600
-
-
-def empty(crew: Crew, report: ScaleReport) -> str:
-    report.empty = Rounds(crew, crew.probes, "empty store").run(crew.plan.seconds * EMPTY_SHARE)
-    report.problems["lost"] += crew.drain(crew.probes, "emptying")
-    return f"{sum(cost.count for cost in report.empty.values()):,} calls measured"
 
 
 # Loading and holding
@@ -33,7 +27,7 @@ def empty(crew: Crew, report: ScaleReport) -> str:
 def load(crew: Crew, report: ScaleReport) -> str:
     plan, ledger, watch = crew.plan, crew.ledger, crew.server.watch
     watch.forget_peak()
-    crew.create(crew.places)
+    crew.create([*crew.places, *crew.wakers])
     disk, journal = watch.disk_bytes(), watch.disk_bytes(JOURNAL)
     sent, started = ledger.sent, perf_counter()
     crew.work(
@@ -115,10 +109,30 @@ def _disk(report: ScaleReport, plan: Plan, disk: int, journal: int) -> dict[str,
 
 def work(crew: Crew, report: ScaleReport) -> str:
     crew.server.watch.forget_peak()
-    report.loaded = Rounds(crew, crew.places, "work").run(crew.plan.seconds)
+    loaded = Rounds(crew, "work")
+    if crew.server.own is None:
+        in_turn([loaded], crew.plan.seconds)
+    else:
+        report.empty = _compared(crew, report, loaded, crew.server.own.beside("empty"))
+    report.loaded = loaded.costs()
     if (peak := crew.server.watch.peak_bytes()) is not None:
         report.figures["peak memory at work bytes"] = peak
     return f"{sum(cost.count for cost in report.loaded.values()):,} calls measured"
+
+
+def _compared(crew: Crew, report: ScaleReport, loaded: Rounds, server: OwnServer) -> dict[str, Cost]:
+    """As many rounds again, on an empty store: a machine has better minutes and worse, so both take turns."""
+    try:
+        beside = Crew(crew.plan.few_queues(), server.start(), crew.tell)
+        beside.create([*beside.places, *beside.wakers])
+        empty = Rounds(beside, "the same on an empty store")
+        in_turn([loaded, empty], crew.plan.seconds * 2)
+        report.problems["lost"] += beside.drain(beside.places, "emptying")
+    finally:
+        server.stop()
+    crew.calls += beside.calls
+    crew.busy_seconds += beside.busy_seconds
+    return empty.costs()
 
 
 # Killing and checking
@@ -224,7 +238,7 @@ def _show(crew: Crew, own: Sequence[Place]) -> Script:
 
 def tidy(crew: Crew) -> None:
     """Delete the queues, at a server that stays."""
-    made: Iterator[Place] = iter([place for place in (*crew.places, *crew.probes, *crew.wakers) if place.url])
+    made: Iterator[Place] = iter([place for place in (*crew.places, *crew.wakers) if place.url])
     with suppress(BenchError, OSError):
         crew.work(
             [share(made, crew.waits, Place.remove, lambda *_: None) for _ in range(crew.plan.connections)],

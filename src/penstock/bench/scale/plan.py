@@ -1,13 +1,12 @@
 """How large a run is, and which of its phases are wanted."""
 
 from dataclasses import dataclass, replace
-from math import sqrt
+from math import ceil, sqrt
 
 PHASES = {
-    "empty": "every operation on an empty store, to compare with",
     "load": "make the queues, send the messages, put some of them in flight",
     "hold": "memory, bytes on disk, and processor time while nothing happens",
-    "work": "every operation over random queues and accounts",
+    "work": "every operation over random queues and accounts, in turn with the same on an empty store",
     "kill": "kill -9 under load; how long until it answers again; counts of every queue; drain a sample",
     "storm": "many visibility timeouts that end in the same second, and normal calls meanwhile",
     "parked": "parked long polls on a fresh server: memory, idle processor time, waking",
@@ -15,6 +14,8 @@ PHASES = {
 ON_THE_LOAD = {"hold", "work", "kill", "storm"}
 IDLE_SHARE, LONGEST_IDLE_SECONDS = 1 / 12, 5.0
 OWN_SERVER_ONLY = {"kill", "parked"}
+FEW = 20
+"""Queues of a store that is called empty."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,11 @@ class Plan:
         """In their order. What looks at a loaded store needs the loading."""
         needed = wanted | ({"load"} if wanted & ON_THE_LOAD else set())
         return replace(self, phases=tuple(phase for phase in PHASES if phase in needed))
+
+    def few_queues(self) -> "Plan":
+        """For a store to compare with, where nothing else is."""
+        accounts = min(FEW, self.accounts)
+        return replace(self, accounts=accounts, queues=ceil(FEW / accounts))
 
     @property
     def idle_seconds(self) -> float:

@@ -7,38 +7,27 @@ from penstock.bench.scale import crowds, judge, phases
 from penstock.bench.scale.crew import Crew, Line
 from penstock.bench.scale.plan import OWN_SERVER_ONLY, Plan
 from penstock.bench.scale.report import ScaleReport
-from penstock.bench.scale.server import OwnServer, ScaleServer
+from penstock.bench.scale.server import ScaleServer
 
 RUNS: dict[str, Callable[[Crew, ScaleReport], str]] = {
-    "empty": phases.empty,
     "load": phases.load,
     "hold": phases.hold,
     "work": phases.work,
     "kill": phases.kill,
     "storm": crowds.storm,
+    "parked": crowds.parked,
 }
 
 
-def run(
-    plan: Plan,
-    server: ScaleServer,
-    report: ScaleReport,
-    tell: Line,
-    say: Line,
-    fresh: Callable[[], OwnServer],
-) -> None:
-    """`tell` is for what is seen for a moment, `say` for what stays. `fresh` makes a second server, for `parked`."""
+def run(plan: Plan, server: ScaleServer, report: ScaleReport, tell: Line, say: Line) -> None:
+    """`tell` is for what is seen for a moment, `say` for what stays."""
     report.problems = dict.fromkeys(judge.PROBLEMS, 0)
     crew = Crew(plan, server, tell)
     started = perf_counter()
     try:
-        crew.create([*crew.probes, *crew.wakers])
         for phase in plan.phases:
             if phase in OWN_SERVER_ONLY and server.own is None:
                 report.phases[phase] = "left out: it needs a server of its own"
-            elif phase == "parked" and server.own is not None:
-                server.own.stop()
-                report.phases[phase] = crowds.parked(crew, report, fresh(), tell)
             else:
                 report.phases[phase] = RUNS[phase](crew, report)
             tell("")

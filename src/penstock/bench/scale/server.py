@@ -42,7 +42,7 @@ class OwnServer:
     def __init__(self, folder: Path, environ: Mapping[str, str], keys: Keys, parked: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "penstock.toml").write_text(settings_file(keys))
-        self._folder, self._keys = folder, keys
+        self._folder, self._keys, self._parked = folder, keys, parked
         self._connections = parked + SPARE_CONNECTIONS
         ours = {
             "PENSTOCK_CONFIG": str(folder / "penstock.toml"),
@@ -51,6 +51,10 @@ class OwnServer:
         self._environ = {**environ, **ours}
         self.process: subprocess.Popen[str] | None = None
         self.listen = "127.0.0.1:0"
+
+    def beside(self, name: str) -> "OwnServer":
+        """Another one with the same accounts, and nothing in it."""
+        return OwnServer(self._folder.with_name(name), self._environ, self._keys, self._parked)
 
     def start(self) -> ScaleServer:
         """Started, and its address known; after a kill at the same address, whether it answers yet or not."""
