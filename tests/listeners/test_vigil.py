@@ -2,9 +2,11 @@
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from penstock.listeners import vigil
 from penstock.listeners.vigil import MOMENT_SECONDS, SEVERAL, Vigil
 
 CLOSE = MOMENT_SECONDS / 2
@@ -40,7 +42,7 @@ class Loop:
 
 @pytest.fixture
 def loop(monkeypatch: pytest.MonkeyPatch) -> Loop:
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(vigil, "processors", lambda: 2)
     return Loop()
 
 
@@ -80,8 +82,24 @@ def test_a_pause_ends_it_and_several_begin_it_anew(loop: Loop) -> None:
     assert loop.awake_after(0)
 
 
-def test_the_only_processor_is_left_to_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+@pytest.mark.parametrize(
+    ("runs_on", "quota", "stays_awake"),
+    [
+        ({0}, None, False),
+        ({0, 1}, None, True),
+        ({0, 1}, "max 100000\n", True),
+        ({0, 1}, "150000 100000\n", True),
+        ({0, 1}, "50000 100000\n", False),
+        ({3}, "400000 100000\n", False),
+    ],
+)
+def test_the_only_processor_or_a_part_of_one_is_not_spent_on_waiting(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, runs_on: set[int], quota: str | None, stays_awake: bool
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: runs_on)
+    monkeypatch.setattr(vigil, "QUOTA", tmp_path / "cpu.max")
+    if quota is not None:
+        (tmp_path / "cpu.max").write_text(quota)
     loop = Loop()
     loop.several()
-    assert not loop.awake_after(0)
+    assert loop.awake_after(0) is stays_awake

@@ -4,15 +4,18 @@ A client that sends its next request as soon as it is answered leaves the server
 A processor that idles is halted, on a virtual machine by its host, and comes back late, with its caches full of what
 others did. So for a moment after a request the loop looks for the next one instead of going to sleep, if this one and
 several before it came within a moment of each other. Whoever comes less often, or a few times only, lets it sleep. A
-machine's only processor is left to the client.
+machine's only processor is left to the client, and a container's share of one is not spent on waiting.
 """
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from time import perf_counter
 
 MOMENT_SECONDS = 0.0003
 SEVERAL = 8
+QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
 
 class Vigil:
@@ -21,7 +24,7 @@ class Vigil:
     def __init__(
         self, call_soon: Callable[[Callable[[], None]], object], clock: Callable[[], float] = perf_counter
     ) -> None:
-        self._call_soon, self._clock, self._worthwhile = call_soon, clock, (os.cpu_count() or 1) > 1
+        self._call_soon, self._clock, self._worthwhile = call_soon, clock, processors() > 1
         self._served, self._in_a_row, self._awake = 0.0, 0, False
 
     def requests_came(self) -> None:
@@ -36,3 +39,12 @@ class Vigil:
         self._awake = self._clock() - self._served < MOMENT_SECONDS
         if self._awake:
             self._call_soon(self._look)
+
+
+def processors() -> float:
+    """How many this process may use: those it may run on, or as much of them as its container may have."""
+    number = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    with suppress(OSError, ValueError):  # no such file, or "max"
+        quota, period = map(int, QUOTA.read_text().split())
+        return min(number, quota / period)
+    return number
