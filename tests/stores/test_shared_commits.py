@@ -1,6 +1,8 @@
-"""Who shares a commit: callers that come together, and a receiver with the sender who woke it. Nobody waits long."""
+"""Who shares a commit: callers that come together, and a receiver with the sender who woke it; and who is told first.
+Nobody waits long."""
 
 import asyncio
+from collections.abc import Awaitable
 
 import pytest
 
@@ -58,6 +60,22 @@ async def test_a_parked_receiver_shares_the_commit_of_the_send_that_woke_it(open
     await here.send()
     assert await receiver == "a"
     assert here.commits == [2]
+
+
+async def test_a_receiver_that_was_parked_is_told_before_the_sender_and_others_in_their_order(opened: Open) -> None:
+    here, told = await post(opened), list[str]()
+
+    async def told_as(name: str, work: Awaitable[object]) -> None:
+        await work
+        told.append(name)
+
+    receiver = asyncio.create_task(told_as("receiver", here.receiver()))
+    await asyncio.sleep(0)
+    await asyncio.gather(receiver, told_as("sender", here.send()))
+    assert (told, here.commits) == (["receiver", "sender"], [2])
+    here.store.expect(2)
+    await asyncio.gather(*(told_as(name, here.line.send(name)) for name in ("first", "second")))
+    assert told[2:] == ["first", "second"]
 
 
 async def test_a_receiver_that_was_woken_and_does_not_come_is_not_waited_for(opened: Open) -> None:

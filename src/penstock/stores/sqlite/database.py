@@ -142,8 +142,9 @@ class Database:
         self._loop.call_soon(self._commit_when_all_are_in)
 
     def wait_for_more(self) -> None:
-        """Of a change that is being made: another will follow in the next turn of the loop."""
-        self.alone, self._joined = False, 0
+        """Of a change that is being made: another will follow in the next turn of the loop, of somebody who has been
+        waiting for it, and who is told first."""
+        self.alone, self._joined, self._written.latest_first = False, 0, True
 
     def _commit_when_all_are_in(self) -> None:
         """A lone change is committed at once. While others join, there is no hurry: whoever comes now shares the

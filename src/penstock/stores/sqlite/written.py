@@ -15,11 +15,12 @@ from penstock.core.errors import Unavailable
 
 
 class Written:
-    __slots__ = ("_asyncio_future_blocking", "_callbacks", "_done", "_loop", "_reason")
+    __slots__ = ("_asyncio_future_blocking", "_callbacks", "_done", "_loop", "_reason", "latest_first")
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop, self._done, self._reason = loop, False, ""
         self._callbacks: list[tuple[Callable[[Any], object], Context | None]] = []
+        self.latest_first = False
         self._asyncio_future_blocking = False  # by its being there, asyncio knows a future
 
     def __await__(self) -> Generator["Written", None, None]:
@@ -32,6 +33,8 @@ class Written:
     def tell(self, reason: str = "") -> None:
         """The commit is on disk, or for this reason it is not."""
         self._done, self._reason = True, reason
+        if self.latest_first:
+            self._callbacks.reverse()
         for callback, context in self._callbacks:
             if context is None:
                 callback(self)
