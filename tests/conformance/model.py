@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from itertools import count
 
 from penstock.core.message import NewMessage
-from penstock.core.queue import Counts
 from penstock.core.store import Outcome
+
+from .world import Depth
 
 FIVE_MINUTES, TWELVE_HOURS = 300_000, 43_200_000
 
@@ -94,12 +95,12 @@ class Model:
             if changed and self.queues[name].fifo and row.due > self.now and row.received is None:
                 row.due = row.enqueued + seconds * 1000
 
-    def counts(self, name: str) -> Counts:
+    def counts(self, name: str) -> Depth:
         rows = self._in(name)
         hidden = [r for r in rows if r.due > self.now]
         in_flight = sum(r.received is not None for r in hidden)
         oldest = min((r.enqueued for r in rows), default=None)
-        return Counts(len(rows) - len(hidden), in_flight, len(hidden) - in_flight, sum(r.size for r in rows), oldest)
+        return Depth(len(rows) - len(hidden), in_flight, len(hidden) - in_flight, sum(r.size for r in rows), oldest)
 
     def _in(self, name: str) -> list[Row]:
         return [r for r in self.rows if r.queue == name]

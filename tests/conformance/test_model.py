@@ -34,7 +34,7 @@ from tally import count
 
 from .model import Model, Row, Settings
 from .stores import STORES, new_folder
-from .world import key, new, redrive_policy
+from .world import depth_of, key, new, redrive_policy
 
 T = TypeVar("T")
 
@@ -284,7 +284,7 @@ class Life(RuleBasedStateMachine):
     @invariant()
     def everything_is_where_the_model_says(self) -> None:
         for name in getattr(self, "model", Model(0)).queues:
-            assert self.run(self.store.counts(self.ids[name], self.now)) == self.model.counts(name), name
+            assert self.run(depth_of(self.store, self.ids[name], self.now)) == self.model.counts(name), name
             seen = self.run(self.store.peek(self.ids[name], 10_000, b"", self.now))
             assert Counter((m.id, m.receive_count) for m in seen) == self.model.seen(name), name
 

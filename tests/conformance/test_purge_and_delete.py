@@ -127,6 +127,7 @@ async def test_every_call_on_a_queue_that_is_not_there_says_so(world: World, gon
         store.change_visibility(queue_id, [(b"claim", 1)], now),
         store.peek(queue_id, 1, b"", now),
         store.counts(queue_id, now),
+        store.oldest(queue_id, now),
         store.purge_queue(queue_id, now),
         store.purged_at(queue_id),
         store.alter_queue(queue_id, {}, {}, now),

@@ -7,7 +7,7 @@ import pytest
 
 from penstock.core.store import Store, StoreError
 
-from .world import ACCOUNT, REGION, World, key, redrive_policy
+from .world import ACCOUNT, REGION, World, depth_of, key, redrive_policy
 
 
 async def names(queues) -> list[str]:
@@ -181,6 +181,6 @@ async def test_a_backup_is_a_store_of_its_own(
     restored = World(open_store(tmp_path), world.clock)
     await restored.store.open()
     try:
-        assert await restored.store.counts(queue.id, world.now) == (1, 1, 0, 2, world.now)
+        assert await depth_of(restored.store, queue.id, world.now) == (1, 1, 0, 2, world.now)
     finally:
         await restored.store.close()

@@ -6,12 +6,12 @@ A `World` survives a restart of its store: a `Line` always asks the world for th
 import json
 import uuid
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from penstock.core.clock import ManualClock
 from penstock.core.message import Message, NewMessage, Sent
 from penstock.core.move import MoveTask
-from penstock.core.queue import Counts, Queue, QueueKey
+from penstock.core.queue import Queue, QueueKey
 from penstock.core.store import Outcome, Receive, Store
 
 REGION, ACCOUNT = "eu-west-1", "000000000001"
@@ -28,6 +28,20 @@ def redrive_policy(name: str, max_receives: int) -> str:
 def new(body: str, **fields: Any) -> NewMessage:
     size = fields.pop("size", len(body.encode()))
     return NewMessage(id=fields.pop("id", None) or str(uuid.uuid4()), body=body, size=size, sender="AIDAUSER", **fields)
+
+
+class Depth(NamedTuple):
+    """The counts of a queue, and when the oldest of its messages was enqueued."""
+
+    visible: int
+    in_flight: int
+    delayed: int
+    bytes: int
+    oldest: int | None
+
+
+async def depth_of(store: Store, queue_id: int, now: int) -> Depth:
+    return Depth(*await store.counts(queue_id, now), await store.oldest(queue_id, now))
 
 
 @dataclass
@@ -137,8 +151,8 @@ class Line:
     async def peek(self, limit: int = 100, after: bytes = b"") -> list[Message]:
         return list(await self._store.peek(self.id, limit, after, self.world.now))
 
-    async def counts(self) -> Counts:
-        return await self._store.counts(self.id, self.world.now)
+    async def counts(self) -> Depth:
+        return await depth_of(self._store, self.id, self.world.now)
 
     async def states(self) -> tuple[int, int, int]:
         """How many messages are visible, in flight and delayed."""

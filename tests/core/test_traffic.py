@@ -27,7 +27,7 @@ def test_a_minute_has_what_was_committed_in_it() -> None:
     send(traffic, NOW + 59_999, 9)
     traffic.received(ORDERS, 2, NOW)
     traffic.deleted(ORDERS, 1, NOW)
-    traffic.gauge(ORDERS, Counts(1, 2, 3, 99, NOW - 2999), NOW)
+    traffic.gauge(ORDERS, Counts(1, 2, 3, 99), NOW - 2999, NOW)
     traffic.committed()
     traffic.empty_receive(ORDERS, NOW)
     assert traffic.minutes(ORDERS, 0, NOW) == [Minute(FIRST, 3, 17, 3, 9, 2, 1, 1, (Gauge(1, 2, 3, 2),))]
@@ -138,7 +138,7 @@ def test_three_hours_of_ten_thousand_busy_queues_are_less_than_a_hundred_megabyt
                 send(traffic, now, 200, 70_000, queue=queue)
                 traffic.received(queue, 1000, now)
                 traffic.deleted(queue, 900, now)
-                traffic.gauge(queue, Counts(5000, 300, 20, 10**9, now - 7_200_000), now)
+                traffic.gauge(queue, Counts(5000, 300, 20, 10**9), now - 7_200_000, now)
                 traffic.committed()
         weight = tracemalloc.get_traced_memory()[0] / len(queues)
     finally:

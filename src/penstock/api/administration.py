@@ -12,7 +12,7 @@ from penstock.api.sqs.queues import remove
 from penstock.aws import penstock
 from penstock.core.errors import QueueGone, invalid_value
 from penstock.core.naming import is_account
-from penstock.core.queue import Queue, QueueKey
+from penstock.core.queue import Queue, QueueKey, age_ms
 
 QUEUES_AT_ONCE = 50
 """Are counted before others have their turn."""
@@ -56,7 +56,7 @@ def wanted_account(given: str | None) -> str:
 async def _described(call: Call, queue: Queue) -> penstock.QueueDescription:
     now, traffic = call.now(), call.site.store.traffic
     counts = await call.site.store.counts(queue.id, now)
-    age = counts.age_ms(now)
+    age = age_ms(await call.site.store.oldest(queue.id, now), now)
     sent, received = traffic.last_sent.get(queue.key, 0), traffic.last_received.get(queue.key, 0)
     return penstock.QueueDescription(
         QueueArn=queue.arn,

@@ -15,7 +15,7 @@ from prometheus_client.registry import Collector
 from penstock.api.call import Site
 from penstock.core.errors import QueueGone
 from penstock.core.journal import Archive, ReaderState, Segment
-from penstock.core.queue import Counts, Queue
+from penstock.core.queue import Counts, Queue, age_ms
 
 SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30)
 CHANGES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
@@ -63,13 +63,21 @@ class Metrics:
         now, depths = site.clock.now(), []
         for queue in await site.store.all_queues():
             with suppress(QueueGone):
-                depths.append((queue, await site.store.counts(queue.id, now)))
+                counts, oldest = await site.store.counts(queue.id, now), await site.store.oldest(queue.id, now)
+                depths.append(Depth(queue, counts, age_ms(oldest, now) or 0))
         registry = CollectorRegistry(auto_describe=False)
-        registry.register(_Page(self, depths, len(site.room), now))
+        registry.register(_Page(self, depths, len(site.room)))
         if site.journal:
             lags = [await _lag(site.journal, state, now) for state in await site.journal.readers()]
             registry.register(_OfJournal(site.journal, await site.journal.segments(), lags))
         return generate_latest(registry)
+
+
+class Depth(NamedTuple):
+    queue: Queue
+    counts: Counts
+    age_ms: int
+    """Of the oldest message; 0 if there is none."""
 
 
 class Lag(NamedTuple):
@@ -119,8 +127,8 @@ class _OfJournal(Collector):
 class _Page(Collector):
     """Everything there is to tell at one moment."""
 
-    def __init__(self, metrics: Metrics, depths: list[tuple[Queue, Counts]], waiters: int, now: int) -> None:
-        self._metrics, self._depths, self._waiters, self._now = metrics, depths, waiters, now
+    def __init__(self, metrics: Metrics, depths: list[Depth], waiters: int) -> None:
+        self._metrics, self._depths, self._waiters = metrics, depths, waiters
 
     def collect(self) -> Iterator[Metric]:
         metrics = self._metrics
@@ -149,10 +157,10 @@ class _Page(Collector):
         messages = GaugeMetricFamily("penstock_queue_messages", "Messages in a queue.", labels=[*OF_A_QUEUE, "state"])
         size = GaugeMetricFamily("penstock_queue_bytes", "Bytes of messages in a queue.", labels=OF_A_QUEUE)
         age = GaugeMetricFamily("penstock_queue_oldest_seconds", "Age of a queue's oldest message.", labels=OF_A_QUEUE)
-        for queue, counts in self._depths:
+        for queue, counts, age_of_oldest in self._depths:
             states = {"visible": counts.visible, "in_flight": counts.in_flight, "delayed": counts.delayed}
             for state, number in states.items():
                 messages.add_metric([*queue.key, state], number)
             size.add_metric(list(queue.key), counts.bytes)
-            age.add_metric(list(queue.key), (counts.age_ms(self._now) or 0) / 1000)
+            age.add_metric(list(queue.key), age_of_oldest / 1000)
         yield from (messages, size, age)

@@ -12,7 +12,7 @@ import msgspec
 from penstock.core import journal
 from penstock.core.journal import BASELINE, FULL, OFF, TOO_OFTEN, Batch, Event
 from penstock.core.message import Attributes, Message, NewMessage
-from penstock.core.queue import Counts, Queue
+from penstock.core.queue import Counts, Queue, age_ms
 
 TYPE, ENDPOINT = "bus.type", "bus.endpoint"
 """The String attributes that say of what type a message is, and for which endpoint."""
@@ -190,10 +190,10 @@ class Outbox:
         if self.level_of(queue):
             self._add(queue, journal.PURGED, now, principal=by or None, count=held)
 
-    def gauge(self, queue: Queue, counts: Counts, now: int, reason: str | None = None) -> None:
+    def gauge(self, queue: Queue, counts: Counts, oldest: int | None, now: int, reason: str | None = None) -> None:
         if self.level_of(queue):
             self._add(queue, journal.GAUGE, now, count=counts.held, visible=counts.visible, in_flight=counts.in_flight,
-                      delayed=counts.delayed, size=counts.bytes, duration_ms=counts.age_ms(now),
+                      delayed=counts.delayed, size=counts.bytes, duration_ms=age_ms(oldest, now),
                       reason=reason)  # fmt: skip
 
     def _add(self, queue: Queue, event: str, now: int, **fields: object) -> None:

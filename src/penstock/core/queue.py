@@ -56,16 +56,15 @@ class Counts(NamedTuple):
     in_flight: int
     delayed: int
     bytes: int
-    oldest: int | None
-    """Epoch milliseconds at which the oldest message of the queue was enqueued."""
 
     @property
     def held(self) -> int:
         return self.visible + self.in_flight + self.delayed
 
-    def age_ms(self, now: int) -> int | None:
-        """Of the oldest message, which may have come since `now`; None if there is none."""
-        return None if self.oldest is None else max(0, now - self.oldest)
+
+def age_ms(oldest: int | None, now: int) -> int | None:
+    """How long a queue's oldest message has been there, which may have come since `now`; None if there is none."""
+    return None if oldest is None else max(0, now - oldest)
 
 
 @dataclass(frozen=True)

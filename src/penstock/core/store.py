@@ -234,6 +234,9 @@ class Store(Protocol):
     async def counts(self, queue_id: int, now: int) -> Counts:
         """Exact. The cost MUST NOT grow with the number of messages."""
 
+    async def oldest(self, queue_id: int, now: int) -> int | None:
+        """Epoch milliseconds at which the oldest message of the queue was enqueued; None if the queue is empty."""
+
     async def gauge(self, queue_ids: Sequence[int], now: int, reason: str | None = None) -> None:
         """Sample the exact counts of each of these queues that is there: for `traffic`, and as a GAUGE at this place in
         the journal, if one is attached. Commit them with everything that was noted. With a `reason` it is a statement

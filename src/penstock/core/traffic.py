@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from penstock.core.message import NewMessage, Sent
-from penstock.core.queue import Counts, QueueKey
+from penstock.core.queue import Counts, QueueKey, age_ms
 
 MINUTE_MS = 60_000
 KEPT_MINUTES = 180
@@ -89,8 +89,8 @@ class Traffic:
         if number:
             self._pending.append((_add_deleted, queue, now, number))
 
-    def gauge(self, queue: QueueKey, counts: Counts, now: int) -> None:
-        age = (counts.age_ms(now) or 0) // 1000
+    def gauge(self, queue: QueueKey, counts: Counts, oldest: int | None, now: int) -> None:
+        age = (age_ms(oldest, now) or 0) // 1000
         self._pending.append((_add_gauge, queue, now, Gauge(counts.visible, counts.in_flight, counts.delayed, age)))
 
     def committed(self) -> None:

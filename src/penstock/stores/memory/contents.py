@@ -229,8 +229,10 @@ class Contents:
             in_flight=sum(m.in_flight(now) for m in held),
             delayed=sum(m.delayed(now) for m in held),
             bytes=sum(m.size for m in held),
-            oldest=min((m.enqueued for m in held), default=None),
         )
+
+    def oldest(self) -> int | None:
+        return min((m.enqueued for m in self.messages.values()), default=None)
 
     def peek(self, limit: int, after: bytes) -> list[Message]:
         place = PLACE.unpack(after) if after else (-1, -1)

@@ -114,10 +114,10 @@ class MemoryStore(Keepsakes, MoveTasks, Series):
         for queue_id in queue_ids:
             if queue_id in self._contents:
                 contents = self._in(queue_id, now)
-                counts = contents.counts(now)
-                self._outbox.gauge(contents.queue, counts, now, reason)
+                counts, oldest = contents.counts(now), contents.oldest()
+                self._outbox.gauge(contents.queue, counts, oldest, now, reason)
                 if reason is None:
-                    self.traffic.gauge(contents.queue.key, counts, now)
+                    self.traffic.gauge(contents.queue.key, counts, oldest, now)
         self._commit()
 
     def _commit(self) -> None:
@@ -202,6 +202,11 @@ class MemoryStore(Keepsakes, MoveTasks, Series):
         contents = self._in(queue_id, now)
         self._commit()
         return contents.counts(now)
+
+    async def oldest(self, queue_id: int, now: int) -> int | None:
+        contents = self._in(queue_id, now)
+        self._commit()
+        return contents.oldest()
 
     # Messages
 

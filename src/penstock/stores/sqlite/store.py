@@ -147,10 +147,10 @@ class SqliteStore:
     def _gauge(self, queue_ids: Sequence[int], now: int, reason: str | None) -> None:
         for queue_id in queue_ids:
             if entry := self._catalogue.by_id.get(queue_id):
-                counts = self._counts(queue_id, now)
-                self._outbox.gauge(entry.queue, counts, now, reason)
+                counts, oldest = self._counts(queue_id, now), self._shelves.oldest(entry)
+                self._outbox.gauge(entry.queue, counts, oldest, now, reason)
                 if reason is None:
-                    self.traffic.gauge(entry.queue.key, counts, now)
+                    self.traffic.gauge(entry.queue.key, counts, oldest, now)
         if len(self._outbox):
             self._marks.note_time(now)  # a change: what was noted is committed with it
 
@@ -250,7 +250,14 @@ class SqliteStore:
             if self._shelves.expire(entry, now) < EXPIRED_AT_ONCE:
                 break
         counts = entry.counts
-        return Counts(counts[READY], counts[IN_FLIGHT], counts[DELAYED], entry.bytes, self._shelves.oldest(entry))
+        return Counts(counts[READY], counts[IN_FLIGHT], counts[DELAYED], entry.bytes)
+
+    async def oldest(self, queue_id: int, now: int) -> int | None:
+        return await self.database.relieve(self._oldest, queue_id, now)
+
+    def _oldest(self, queue_id: int, now: int) -> int | None:
+        self._counts(queue_id, now)  # what has expired is gone after it
+        return self._shelves.oldest(self._catalogue.live(queue_id))
 
     # Messages
 

@@ -11,7 +11,7 @@ import msgspec
 from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.packing import pack
 
-ROWS = 4000
+ROWS = 1000
 COUNTERS = "ready", "in_flight", "delayed", "bytes", "groups", "fresh_enqueued", "fresh_number"
 
 Counters = tuple[int | None, ...]
