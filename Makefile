@@ -85,7 +85,7 @@ battery: $(DEV) ## Kills, power cuts, bad disks and networks in rotation (MINUTE
 	.venv/bin/python tests/faults/battery.py --minutes $(MINUTES) $(addprefix --seed ,$(SEED)) $(if $(PARTS),--parts $(PARTS))
 
 .PHONY: bench-scale
-bench-scale: $(DEV) ## 10,000 queues with 10 million messages: what holds at that size, in half an hour or so (ARGS="--scale 0.1" for less)
+bench-scale: $(DEV) ## 10,000 queues with 10 million messages: what holds at that size, in a quarter of an hour or so (ARGS="--scale 0.1" for less)
 	.venv/bin/python -m penstock bench scale --json bench/results/scale.json $(ARGS)
 
 .PHONY: test-tools

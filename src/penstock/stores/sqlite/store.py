@@ -21,7 +21,7 @@ from penstock.core.series import Metrics, Window
 from penstock.core.store import Capabilities, Listener, Outcome, Receive, StoreError
 from penstock.core.traffic import Traffic
 from penstock.stores.sqlite.cards import Cards
-from penstock.stores.sqlite.catalogue import DELAYED, IN_FLIGHT, READY, Catalogue
+from penstock.stores.sqlite.catalogue import DELAYED, IN_FLIGHT, READY, Catalogue, Entry
 from penstock.stores.sqlite.claims import Claims
 from penstock.stores.sqlite.data_keys import DataKeys
 from penstock.stores.sqlite.database import FULL, Database, copy
@@ -244,11 +244,7 @@ class SqliteStore:
         return await self.database.relieve(self._counts, queue_id, now)
 
     def _counts(self, queue_id: int, now: int) -> Counts:
-        entry = self._catalogue.live(queue_id)
-        self._shelves.catch_up(now, rounds=COUNTED_AFTER)
-        for _ in range(COUNTED_AFTER):
-            if self._shelves.expire(entry, now) < EXPIRED_AT_ONCE:
-                break
+        entry = self._brought_up_to(queue_id, now)
         counts = entry.counts
         return Counts(counts[READY], counts[IN_FLIGHT], counts[DELAYED], entry.bytes)
 
@@ -256,8 +252,16 @@ class SqliteStore:
         return await self.database.relieve(self._oldest, queue_id, now)
 
     def _oldest(self, queue_id: int, now: int) -> int | None:
-        self._counts(queue_id, now)  # what has expired is gone after it
-        return self._shelves.oldest(self._catalogue.live(queue_id))
+        return self._shelves.oldest(self._brought_up_to(queue_id, now))
+
+    def _brought_up_to(self, queue_id: int, now: int) -> Entry:
+        """The queue, with everything visible that is due and everything gone that has expired."""
+        entry = self._catalogue.live(queue_id)
+        self._shelves.catch_up(now, rounds=COUNTED_AFTER)
+        for _ in range(COUNTED_AFTER):
+            if self._shelves.expire(entry, now) < EXPIRED_AT_ONCE:
+                break
+        return entry
 
     # Messages
 
