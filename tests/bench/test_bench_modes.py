@@ -9,6 +9,7 @@ import pytest
 
 from penstock.bench.modes import MODES, measured
 from penstock.bench.results import Point
+from penstock.bench.session import Session
 from penstock.bench.target import Target, at
 from penstock.bench.watch import Watch, pid_listening_on
 from server_process import Server
@@ -89,6 +90,19 @@ def test_what_a_process_uses_is_read(tmp_path: Path) -> None:
     assert peak > 1 << 20
     assert disk is not None
     assert disk >= 1 << 16
+    (tmp_path / "journal").mkdir()
+    (tmp_path / "journal" / "segment").write_bytes(os.urandom(1 << 18))
+    assert watch.stored_bytes() == disk
+
+
+def test_a_journal_that_was_made_smaller_does_not_count_against_what_is_stored(tmp_path: Path) -> None:
+    (tmp_path / "journal").mkdir()
+    journal, store = tmp_path / "journal" / "segment", tmp_path / "store"
+    journal.write_bytes(bytes(1 << 22))
+    session = Session(Target("127.0.0.1", 1), "backlog", MODES["backlog"].options(1.0), Watch(None, tmp_path))
+    store.write_bytes(bytes(1 << 22))
+    journal.write_bytes(b"")
+    assert session._disk_per_message(None, 0, stored=1 << 14) == pytest.approx(256, rel=0.1)
 
 
 def test_a_process_that_has_gone_used_nothing() -> None:

@@ -47,7 +47,7 @@ class Session:
         self.mode, self.options, self.watch, self._tell = mode, options, watch, tell
         self.run = os.urandom(4).hex()
         self.urls: list[str] = []
-        self._disk_before = watch.disk_bytes()
+        self._stored_before = watch.stored_bytes()
 
     def ledger(self) -> Ledger:
         return Ledger(self.run, self.options.size)
@@ -122,10 +122,13 @@ class Session:
         return f"{self.mode}{where}, {self.options.connections} connections: {ledger.deleted:,} messages"
 
     def _disk_per_message(self, before: int | None, messages: int, stored: int) -> float | None:
-        now = self.watch.disk_bytes()
-        if now is None or before is None or self._disk_before is None or max(stored, messages) < ENOUGH_FOR_DISK:
+        """What a stored message takes; where none is stored, what is left of one that went through."""
+        now, count = self.watch.disk_bytes(), messages
+        if stored:
+            before, now, count = self._stored_before, self.watch.stored_bytes(), stored
+        if before is None or now is None or count < ENOUGH_FOR_DISK:
             return None
-        return (before - self._disk_before) / stored if stored else max(0, now - before) / messages
+        return max(0, now - before) / count
 
     def _unaccounted(self, ledger: Ledger, stored: int) -> int:
         if not stored:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 PROC = Path("/proc")
 LISTENING = "0A"
+JOURNAL = "journal"
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -52,6 +53,11 @@ class Watch:
                 with suppress(OSError):
                     total += os.stat(os.path.join(folder, name)).st_blocks * 512
         return total
+
+    def stored_bytes(self) -> int | None:
+        """The same without the journal, which is a history with a retention of its own."""
+        disk, journal = self.disk_bytes(), self.disk_bytes(JOURNAL)
+        return None if disk is None or journal is None else disk - journal
 
     def _processes(self) -> list[tuple[int, list[str]]]:
         """The process and its descendants, each with the fields of its stat after the name."""

@@ -14,9 +14,9 @@ from penstock.bench.scale.report import Cost, ScaleReport
 from penstock.bench.scale.server import OwnServer
 from penstock.bench.session import COUNT_NAMES, ENOUGH_FOR_DISK
 from penstock.bench.target import BenchError
+from penstock.bench.watch import JOURNAL
 
 MIB = 1 << 20
-JOURNAL = "journal"
 KILL_AFTER_SECONDS = 1.0
 PATIENCE_SECONDS = 600
 
