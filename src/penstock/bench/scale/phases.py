@@ -109,15 +109,16 @@ def _disk(report: ScaleReport, plan: Plan, disk: int, journal: int) -> dict[str,
 
 def work(crew: Crew, report: ScaleReport) -> str:
     crew.server.watch.forget_peak()
-    loaded = Rounds(crew, "work")
+    loaded, beside = Rounds(crew, "work"), ""
     if crew.server.own is None:
+        beside = "; the empty store beside it left out: it needs a server of its own"
         in_turn([loaded], crew.plan.seconds)
     else:
         report.empty = _compared(crew, report, loaded, crew.server.own.beside("empty"))
     report.loaded = loaded.costs()
     if (peak := crew.server.watch.peak_bytes()) is not None:
         report.figures["peak memory at work bytes"] = peak
-    return f"{sum(cost.count for cost in report.loaded.values()):,} calls measured"
+    return f"{sum(cost.count for cost in report.loaded.values()):,} calls measured{beside}"
 
 
 def _compared(crew: Crew, report: ScaleReport, loaded: Rounds, server: OwnServer) -> dict[str, Cost]:
