@@ -69,6 +69,13 @@ def test_an_error_s_reply_is_told_in_the_server_s_words() -> None:
     assert str(caught.value) == f"{target.endpoint} answered 400: QueueDoesNotExist: There is none."
 
 
+def test_a_connection_that_is_refused_in_xml_is_told_of_in_its_words() -> None:
+    body = b"<ErrorResponse><Error><Code>ServiceUnavailable</Code><Message>Too many connections.</Message></Error>"
+    with answering([reply(body, b"503 Service Unavailable")]) as target, pytest.raises(Refused) as caught:
+        Client(target).call("SendMessage")
+    assert str(caught.value) == f"{target.endpoint} answered 503: ServiceUnavailable: Too many connections."
+
+
 def test_an_error_that_is_no_json_is_told_as_it_is() -> None:
     with answering([reply(b"<h1>Bad\nGateway</h1>", b"502 Bad Gateway")]) as target, pytest.raises(Refused) as caught:
         Client(target).call("SendMessage")

@@ -11,6 +11,7 @@ import heapq
 import select
 from array import array
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from time import perf_counter, time
 from typing import Any, TypeVar
 
@@ -250,9 +251,10 @@ class Client:
             self._ask(connection, asked)
 
     def _complaint(self, reply: Reply) -> str:
-        try:
-            said = self.wire.refusal(reply.body)
-        except (ValueError, AttributeError):
-            said = ""
+        """What refuses a connection, and not a request, may speak XML to anyone."""
+        said = ""
+        for wire in (self.wire, QueryWire()):
+            with suppress(ValueError, AttributeError):
+                said = said or wire.refusal(reply.body)
         said = said or reply.body[:200].decode(errors="replace").strip()
         return f"{self.target.endpoint} answered {reply.status}: {' '.join(said.split())}".rstrip(": ")

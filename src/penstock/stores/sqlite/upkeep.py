@@ -92,6 +92,7 @@ class Upkeep:
         """Drop deduplication ids, receive attempts, tombstones and windows that are past their time."""
         if self._forget_at > now:
             return False
+        self._drop_old_checks()
         self._db.execute("DELETE FROM keepsake WHERE name='space'")
         self._db.execute("DELETE FROM tombstone WHERE deleted<=?", (now - TOMBSTONE_MS,))
         expiring = [self._drop(table, "expires<=?", now) for table in ("deduplication", "attempt")]
@@ -99,6 +100,13 @@ class Upkeep:
         oldest = self._db.execute("SELECT min(deleted) FROM tombstone").get
         self._forget_at = now if more else min(now + FORGET_EVERY_MS, (oldest or now) + TOMBSTONE_MS)
         return more
+
+    def _drop_old_checks(self) -> None:
+        """Of queues that are gone, and of settings that have changed since: some would lie there for a fortnight."""
+        entries = self._catalogue.by_id
+        if len(self._checks) > 2 * len(entries) + QUEUES_AT_ONCE:
+            self._checks = [(entry.check_at, queue_id) for queue_id, entry in entries.items()]
+            heapq.heapify(self._checks)
 
     def _drop(self, table: str, condition: str, bound: int) -> bool:
         """Some of the rows for which it holds; whether there may be more."""
