@@ -28,7 +28,7 @@ CREATE TABLE tally (place INTEGER PRIMARY KEY, counters BLOB NOT NULL);
 
 
 def connect(path: Path, synchronous: str) -> apsw.Connection:
-    """As `penstock.stores.sqlite.database.connect` does, but for `synchronous`."""
+    """As `penstock.stores.sqlite.file.connect` does, but for `synchronous`."""
     connection = apsw.Connection(str(path), statementcachesize=256)
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     for pragma in ("journal_mode=WAL", f"synchronous={synchronous}", "cache_size=-32768", "wal_autocheckpoint=4000"):

@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from penstock.stores.sqlite.database import MIGRATIONS
+from penstock.stores.sqlite.file import MIGRATIONS
 from server_process import Server
 
 from .conftest import Run

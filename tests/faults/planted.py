@@ -53,8 +53,8 @@ BUGS = (
         ("stores/sqlite/database.py", "                await written\n", "                pass\n"),
     )),
     Bug("the log is not synced at a commit", POWER, (
-        ("stores/sqlite/database.py", '"synchronous=FULL"', '"synchronous=NORMAL"'),
-        ("stores/sqlite/database.py", '"synchronous": 2}', '"synchronous": 1}'),
+        ("stores/sqlite/file.py", '"synchronous=FULL"', '"synchronous=NORMAL"'),
+        ("stores/sqlite/file.py", '"synchronous": 2}', '"synchronous": 1}'),
     )),
     Bug("a superseded handle deletes", MODEL, (
         ("stores/sqlite/claims.py", "current = card.receives == receives", "current = card.receives >= receives"),

@@ -9,7 +9,7 @@ import msgspec
 from penstock.core.message import Attribute
 from penstock.core.store import Outcome, Receive
 from penstock.stores.sqlite.claims import _format
-from penstock.stores.sqlite.database import MIGRATIONS
+from penstock.stores.sqlite.file import MIGRATIONS
 from penstock.stores.sqlite.store import SqliteStore
 
 NOW = 1_700_000_000_000

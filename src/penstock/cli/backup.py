@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     import apsw
 
     from penstock.core.store import StoreError
-    from penstock.stores.sqlite.database import copy
+    from penstock.stores.sqlite.file import copy
 
     os.umask(0o077)
     try:

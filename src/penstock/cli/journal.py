@@ -170,7 +170,7 @@ def _verify_store(settings: Settings, verification: Any) -> str:
 
     from penstock.core.store import StoreError
     from penstock.stores.sqlite import SqliteStore
-    from penstock.stores.sqlite.database import copy
+    from penstock.stores.sqlite.file import copy
 
     async def compare(database: Path) -> str:
         from penstock.journal.keeping import NODE

@@ -16,7 +16,7 @@ from penstock.core.store import Store, StoreError
 from penstock.core.vault import name_of, sealer_of
 from penstock.masterkey import KEPT, keys_of
 from penstock.rotation import rotation
-from penstock.stores.sqlite.database import looked_at
+from penstock.stores.sqlite.file import looked_at
 
 PLACE = ("data", "store", "master_key_file", "master_key")
 

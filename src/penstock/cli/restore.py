@@ -20,7 +20,7 @@ from penstock.cli.options import add_settings, loaded
 from penstock.cli.parser import CommandError, Parser
 from penstock.core.store import StoreError
 from penstock.journal.keeping import ENDED, NODE
-from penstock.stores.sqlite.database import MIGRATIONS, locked
+from penstock.stores.sqlite.file import MIGRATIONS, locked
 
 COMPANIONS = ("", "-wal", "-shm")
 TABLES = {"queue", "message", "keepsake"}

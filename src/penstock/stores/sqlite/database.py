@@ -13,10 +13,7 @@ is told so, and the process must stop and recover through the log at its next st
 
 import asyncio
 import contextlib
-import fcntl
-import os
 from collections.abc import Callable, Coroutine
-from contextlib import closing
 from pathlib import Path
 from time import perf_counter
 from typing import IO, Any, TypeVar, TypeVarTuple
@@ -27,14 +24,13 @@ from penstock.core.errors import QueueGone, Unavailable
 from penstock.core.keyring import KeyRefused
 from penstock.core.outbox import Outbox
 from penstock.core.store import RecordsChanged, StoreError, TooManyInFlight
-from penstock.stores.sqlite.packing import checksum, readable_id, repacked
+from penstock.stores.sqlite.file import connect, locked, migrate
 from penstock.stores.sqlite.reserve import Reserve
 from penstock.stores.sqlite.written import Written
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-MIGRATIONS = Path(__file__).with_name("migrations")
 SHARE_AT_MOST = 512
 """Changes in one commit, about."""
 ROOM_BYTES = 4 * 1024 * 1024
@@ -231,80 +227,3 @@ class Database:
         waiting, self._waiting = self._waiting, 0
         if waiting:
             self._written.tell(f"The change could not be stored: {error}")
-
-
-def connect(path: Path, flags: int = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE) -> apsw.Connection:
-    connection = apsw.Connection(str(path), flags=flags, statementcachesize=256)
-    connection.set_busy_timeout(10_000)
-    # Plans must not depend on bound values: otherwise SQLite compiles a statement anew for every execution.
-    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-    # The cache is small on purpose. If a page of a tree was split and the database is smaller than 1 GiB, SQLite looks
-    # at every cached page at the commit (ADR 016). What is not in this cache is in the system's.
-    for pragma in (
-        "journal_mode=WAL",
-        "synchronous=FULL",
-        "cache_size=-32768",
-        "temp_store=MEMORY",
-        "mmap_size=0",
-        "wal_autocheckpoint=4000",
-        "cell_size_check=ON",
-    ):
-        connection.execute(f"PRAGMA {pragma}")
-    settings = {name: connection.execute(f"PRAGMA {name}").get for name in ("journal_mode", "synchronous")}
-    if settings != {"journal_mode": "wal", "synchronous": 2}:
-        raise StoreError(f"{path}: SQLite refuses to be durable here ({settings}); use a local file system.")
-    return connection
-
-
-def migrate(connection: apsw.Connection) -> None:
-    """Bring the schema up to date, one numbered script at a time, each in a transaction."""
-    scripts = {int(file.name[:3]): file for file in MIGRATIONS.glob("[0-9][0-9][0-9]-*.sql")}
-    version = connection.execute("PRAGMA user_version").get
-    if version > max(scripts):
-        raise StoreError(
-            f"{connection.filename}: its schema is version {version} and this Penstock knows {max(scripts)}: "
-            "run the newer Penstock, or restore a backup made by this one."
-        )
-    functions: dict[str, Any] = {"readable_id": readable_id, "packed": repacked, "checksum": checksum}
-    for name, function in functions.items():
-        connection.create_scalar_function(name, function)
-    for number in sorted(number for number in scripts if number > version):
-        with connection:
-            connection.execute(scripts[number].read_text())
-            connection.execute(f"PRAGMA user_version = {number}")
-
-
-def copy(source: Path, target: Path) -> None:
-    """A consistent copy of a database that may be in use. `target` must not exist."""
-    if target.exists():
-        raise StoreError(f"{target} exists already; name a file that does not.")
-    partial = target.with_name(f"{target.name}.partial")
-    partial.unlink(missing_ok=True)
-    with closing(looked_at(source)) as connection:
-        connection.execute("VACUUM INTO ?", (str(partial),))
-    with partial.open("rb+") as file:
-        os.fsync(file.fileno())
-    partial.rename(target)
-
-
-def looked_at(path: Path) -> apsw.Connection:
-    """To read a database that may be in use, or was left by a process that died, and to leave everything as it is. A
-    connection that may only read would leave files behind where there were none; others put the log that they find
-    into the database when they are the last to leave."""
-    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
-    connection.set_busy_timeout(10_000)
-    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, path.with_name(f"{path.name}-wal").exists())
-    return connection
-
-
-def locked(path: Path) -> IO[bytes]:
-    """The right to be the only one who uses a database, for as long as the file returned is open."""
-    lock = path.with_name(f"{path.name}.lock").open("ab")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        lock.close()
-        raise StoreError(
-            f"{path} is in use by another Penstock; stop it, or give this one another data directory."
-        ) from None
-    return lock

@@ -24,9 +24,10 @@ from penstock.stores.sqlite.cards import Cards
 from penstock.stores.sqlite.catalogue import DELAYED, IN_FLIGHT, READY, Catalogue, Entry
 from penstock.stores.sqlite.claims import Claims
 from penstock.stores.sqlite.data_keys import DataKeys
-from penstock.stores.sqlite.database import FULL, Database, copy
+from penstock.stores.sqlite.database import FULL, Database
 from penstock.stores.sqlite.dead_letters import DeadLetters
 from penstock.stores.sqlite.delivery import Delivery
+from penstock.stores.sqlite.file import copy
 from penstock.stores.sqlite.groups import Groups
 from penstock.stores.sqlite.keepsakes import Keepsakes
 from penstock.stores.sqlite.marks import Marks
