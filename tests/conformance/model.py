@@ -135,6 +135,9 @@ class Model:
                 taken.append(self._deliver(row, visibility))
         return taken
 
+    def has_doomed(self, name: str) -> bool:
+        return any(map(self._doomed, self._in(name)))
+
     def _turns(self, name: str, delivered: list[str], died: set[str]) -> list[Row]:
         chosen = dict.fromkeys(died, -1) | {id_: turn for turn, id_ in enumerate(delivered)}
         ready = [r for r in self._in(name) if r.due <= self.now]

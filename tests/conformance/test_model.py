@@ -9,7 +9,7 @@ import itertools
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -69,9 +69,10 @@ upheavals = st.sampled_from(
 )
 OFTEN = {"send": 3, "receive": 5, "delete": 3, "hide": 2, "wait_for_an_edge": 3}
 STEPS = {
-    "send": (places, st.lists(drafts, min_size=1, max_size=5)),
+    "send": (places, st.lists(drafts, min_size=1, max_size=5), st.booleans()),
     "receive": (places, st.sampled_from([1, 2, 3, 10]), st.sampled_from([0, 0, 1, 5, 30, 43_200])),
-    "delete": (recent,),
+    "receive_one_each": (places, st.sampled_from([2, 3, 12]), st.sampled_from([1, 30])),
+    "delete": (st.lists(recent, min_size=1, max_size=3),),
     "hide": (recent, st.sampled_from([0, 0, 1, 30, 43_199, 43_200])),
     "claim_what_is_not_there": (recent, st.sampled_from(GARBAGE)),
     "wait": (st.sampled_from([0.001, 1, 5, 30, 300, 3600]),),
@@ -134,6 +135,14 @@ class Life(RuleBasedStateMachine):
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         return self.loop.run_until_complete(coroutine)
 
+    def at_once(self, calls: Iterable[Awaitable[T]]) -> list[T]:
+        """Calls that arrive together, in this order."""
+
+        async def gathered() -> list[T]:
+            return await asyncio.gather(*calls)
+
+        return self.run(gathered())
+
     def there(self, name: str) -> bool:
         """Whether the queue exists; if not, the store must say so."""
         if name not in self.model.queues:
@@ -186,7 +195,7 @@ class Life(RuleBasedStateMachine):
 
     # Messages
 
-    def send(self, place: int, drafts: list[dict[str, Any]]) -> None:
+    def send(self, place: int, drafts: list[dict[str, Any]], one_by_one: bool) -> None:
         name = self.name(place)
         if not self.there(name):
             self.make_queue(name)
@@ -196,7 +205,12 @@ class Life(RuleBasedStateMachine):
                 message.deduplication_id = message.deduplication_id or message.id
             else:
                 message.group = message.deduplication_id = None
-        told = self.run(self.store.send(self.ids[name], messages, self.now))
+        batches = [[message] for message in messages] if one_by_one else [messages]
+        told = [
+            sent
+            for batch in self.at_once(self.store.send(self.ids[name], batch, self.now) for batch in batches)
+            for sent in batch
+        ]
         assert len(told) == len(messages)
         for m, sent in zip(messages, told, strict=True):
             assert (sent.id, sent.duplicate) == self.model.send(name, m)
@@ -218,8 +232,21 @@ class Life(RuleBasedStateMachine):
             return
         before = self.ids_in(name)
         messages = self.run(self.store.receive(self.ids[name], Receive(limit, visibility), self.now))
-        choice = [m.id for m in messages], before - self.ids_in(name)
-        rows = self.model.receive(name, limit, visibility, choice)
+        self.check_received(name, limit, visibility, messages, before - self.ids_in(name))
+
+    def receive_one_each(self, place: int, callers: int, visibility: int) -> None:
+        """Not where messages would die: it cannot be told which of the callers one died of."""
+        name = self.name(place)
+        if self.there(name) and not self.model.has_doomed(name):
+            ask = Receive(1, visibility)
+            given = self.at_once(self.store.receive(self.ids[name], ask, self.now) for _ in range(callers))
+            for messages in given:
+                self.check_received(name, 1, visibility, messages, set())
+
+    def check_received(
+        self, name: str, limit: int, visibility: int, messages: Sequence[Message], died: set[str]
+    ) -> None:
+        rows = self.model.receive(name, limit, visibility, ([m.id for m in messages], died))
         assert [m.id for m in messages] == [r.id for r in rows]
         for message, row in zip(messages, rows, strict=True):
             self.check_delivery(message, row)
@@ -238,10 +265,10 @@ class Life(RuleBasedStateMachine):
     def claim(self, recent: int) -> Claim | None:
         return self.claims[-1 - recent % len(self.claims)] if self.claims else None
 
-    def delete(self, recent: int) -> None:
-        claim = self.claim(recent)
-        if claim and self.there(claim.queue):
-            [outcome] = self.run(self.store.delete(self.ids[claim.queue], [claim.token], self.now))
+    def delete(self, recents: list[int]) -> None:
+        claims = [claim for recent in recents if (claim := self.claim(recent)) and self.there(claim.queue)]
+        told = self.at_once(self.store.delete(self.ids[claim.queue], [claim.token], self.now) for claim in claims)
+        for claim, [outcome] in zip(claims, told, strict=True):
             assert outcome is self.model.delete(claim.queue, claim.known_as)
 
     def hide(self, recent: int, seconds: int) -> None:

@@ -51,6 +51,7 @@ class Outdated(Exception):
 BUGS = (
     Bug("a reply leaves before the commit", POWER, (
         ("stores/sqlite/database.py", "                await written\n", "                pass\n"),
+        ("stores/sqlite/database.py", "\n            await written\n", "\n            self._carry_out_all()\n"),
     )),
     Bug("the log is not synced at a commit", POWER, (
         ("stores/sqlite/file.py", '"synchronous=FULL"', '"synchronous=NORMAL"'),

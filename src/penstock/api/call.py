@@ -60,7 +60,8 @@ class Site:
 
 class Call(msgspec.Struct):
     """A request on its way: what is known of it is filled in as the gateway finds it out, and written down when it has
-    been answered. `started` is for measuring how long that took, `arrived` is what the system's clock said then.
+    been answered. `started` is for measuring how long that took, `arrived` is what the system's clock said then, and
+    `moment` what ours did: it is the same for all that arrived together, and the time of what they do at once.
     `resource` is the queue that the request names, whether or not it exists, and `found` is that queue if it does.
     `version` is that of the directory by which the caller was made out, and `readmit` lets it in anew."""
 
@@ -69,6 +70,7 @@ class Call(msgspec.Struct):
     id: str
     started: float = 0.0
     arrived: int = 0
+    moment: int = 0
     version: int = 0
     wire: Any = None
     readmit: Any = None

@@ -58,10 +58,11 @@ class Gateway:
 
     def prepare(self, requests: Sequence[HttpRequest]) -> None:
         """Take requests that arrived together as far as they get before they are run, step by step."""
-        site, started, now = self._site, perf_counter(), self._site.clock.wall()
+        site, started = self._site, perf_counter()
+        arrived, moment = site.clock.wall(), site.clock.now()
         version, services, readmit = site.identities.version, self._services, self._readmit
         calls = [
-            Call(site, http, random_uuid(), started, now, version, wire_of(http, services), readmit)
+            Call(site, http, random_uuid(), started, arrived, moment, version, wire_of(http, services), readmit)
             for http in requests
         ]
         for step in self._steps:

@@ -23,7 +23,7 @@ TOO_MANY = (
 async def receive_message(call: Call, request: sqs.ReceiveMessageRequest) -> sqs.ReceiveMessageResult:
     queue = call.readable_queue()
     _check(call, queue, request)
-    begun = call.now()
+    begun = call.moment
     messages = await _receive(call, queue, request, begun)
     if not messages:
         note_empty_receive(call, queue, begun)

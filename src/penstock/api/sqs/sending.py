@@ -25,7 +25,7 @@ async def send_message(call: Call, request: sqs.SendMessageRequest) -> sqs.SendM
     message = compose(call, queue, request, call.trace)
     if message.size > queue.maximum_message_size:
         raise invalid_parameter(f"One or more parameters are invalid. {too_long(queue)}")
-    (sent,) = await call.site.store.send(queue.id, [message], call.now(), by=call.principal.arn)
+    (sent,) = await call.site.store.send(queue.id, [message], call.moment, by=call.principal.arn)
     return acknowledged(sqs.SendMessageResult(MessageId=sent.id), message, sent)
 
 
@@ -50,7 +50,7 @@ async def send_message_batch(call: Call, request: sqs.SendMessageBatchRequest) -
         return message
 
     async def store(messages: list[NewMessage]) -> list[tuple[NewMessage, Sent]]:
-        sent = await call.site.store.send(queue.id, messages, call.now(), by=call.principal.arn)
+        sent = await call.site.store.send(queue.id, messages, call.moment, by=call.principal.arn)
         return list(zip(messages, sent, strict=True))
 
     def answer(

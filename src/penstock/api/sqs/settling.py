@@ -15,7 +15,7 @@ from penstock.core.store import Outcome
 async def delete_message(call: Call, request: sqs.DeleteMessageRequest) -> None:
     queue = call.queue()
     claim = _claim(_seal(call, queue), request.ReceiptHandle)
-    (outcome,) = await call.site.store.delete(queue.id, [claim], call.now(), by=call.principal.arn)
+    (outcome,) = await call.site.store.delete(queue.id, [claim], call.moment, by=call.principal.arn)
     _check_deleted(outcome, request.ReceiptHandle)
 
 
@@ -30,7 +30,7 @@ async def delete_message_batch(call: Call, request: sqs.DeleteMessageBatchReques
         return _claim(seal, entry.ReceiptHandle)
 
     def delete(claims: list[bytes]) -> Awaitable[Sequence[Outcome]]:
-        return call.site.store.delete(queue.id, claims, call.now(), by=call.principal.arn)
+        return call.site.store.delete(queue.id, claims, call.moment, by=call.principal.arn)
 
     def answer(entry: sqs.DeleteMessageBatchRequestEntry, outcome: Outcome) -> sqs.DeleteMessageBatchResultEntry:
         _check_deleted(outcome, entry.ReceiptHandle)
@@ -44,7 +44,7 @@ async def change_message_visibility(call: Call, request: sqs.ChangeMessageVisibi
     queue = call.queue()
     check_visibility(request.VisibilityTimeout, call, "Must be between 0 and {most}.")
     change = _claim(_seal(call, queue), request.ReceiptHandle), request.VisibilityTimeout
-    (outcome,) = await call.site.store.change_visibility(queue.id, [change], call.now(), by=call.principal.arn)
+    (outcome,) = await call.site.store.change_visibility(queue.id, [change], call.moment, by=call.principal.arn)
     _check_changed(outcome, request.ReceiptHandle, request.VisibilityTimeout)
 
 
@@ -65,7 +65,7 @@ async def change_message_visibility_batch(
         return _claim(seal, entry.ReceiptHandle), entry.VisibilityTimeout
 
     def change(changes: list[tuple[bytes, int]]) -> Awaitable[Sequence[Outcome]]:
-        return call.site.store.change_visibility(queue.id, changes, call.now(), by=call.principal.arn)
+        return call.site.store.change_visibility(queue.id, changes, call.moment, by=call.principal.arn)
 
     def answer(
         entry: sqs.ChangeMessageVisibilityBatchRequestEntry, outcome: Outcome

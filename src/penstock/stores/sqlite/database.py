@@ -1,10 +1,11 @@
 """One SQLite file with one writer, and the group commit that makes it fast.
 
-Changes are applied on the event loop, one after the other, inside one open transaction. The transaction is
-committed, with one fsync, as soon as the loop has run everything that was ready: requests that arrive together share
-the commit, and a lone request never waits for a timer, nor for a turn of the loop. A send that wakes a receiver does:
-the receive is in the next turn, and in the same commit. A caller is answered after the commit with its change returned,
-and before the journal's file and the counters are.
+Changes are applied on the event loop, one after the other, inside one open transaction. Callers who ask for the same in
+one turn of the loop share one change, which is made when the turn is over (`share`). The transaction is committed, with
+one fsync, as soon as the loop has run everything that was ready: requests that arrive together share the commit, and a
+lone request never waits for a timer, nor for a turn of the loop. A send that wakes a receiver does: the receive is in
+the next turn, and in the same commit. A caller is answered after the commit with its change returned, and before the
+journal's file and the counters are.
 
 What can go wrong: a full disk rolls the batch back, everyone in it is told to try again, and the store goes on with
 what makes room, until there is some. Any other I/O error means that nobody knows what is on the disk any more: everyone
@@ -13,21 +14,26 @@ is told so, and the process must stop and recover through the log at its next st
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import IO, Any, TypeVar, TypeVarTuple
 
 import apsw
+import structlog
 
 from penstock.core.errors import QueueGone, Unavailable
 from penstock.core.keyring import KeyRefused
 from penstock.core.outbox import Outbox
 from penstock.core.store import RecordsChanged, StoreError, TooManyInFlight
 from penstock.stores.sqlite.file import connect, locked, migrate
+from penstock.stores.sqlite.party import SHARED_AT_MOST, Key, Party
 from penstock.stores.sqlite.reserve import Reserve
 from penstock.stores.sqlite.written import Written
 
+log = structlog.get_logger("penstock")
+
+A = TypeVar("A")
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
@@ -57,7 +63,8 @@ class Database:
         self._before_commit, self._after_commit = before_commit, after_commit
         self._after_rollback, self._on_fatal = after_rollback, on_fatal
         self._waiting = 0
-        self._in_transaction = self._unsettled = self._refused_midway = self._failed = False
+        self._parties: dict[Key, Party] = {}
+        self._in_transaction = self._unsettled = self._refused_midway = self._changed = self._failed = False
         self.alone = False
         self._lock: IO[bytes] | None = None
         self.disk_full, self._room, self._reserve = False, False, Reserve(path)
@@ -90,32 +97,19 @@ class Database:
     def write(self, change: Callable[[*Ts], T], *args: *Ts) -> Coroutine[Any, Any, T]:
         """Apply a change and return its result once it is on disk, with everything that it may have seen: what one
         caller changed and another only found is acknowledged to both by the same commit."""
+        self.check_room()
+        return self.relieve(change, *args)
+
+    def check_room(self) -> None:
+        """Before a change that takes room."""
         if self.disk_full and not self.look_for_room():
             raise Unavailable(FULL)
-        return self.relieve(change, *args)
 
     async def relieve(self, change: Callable[[*Ts], T], *args: *Ts) -> T:
         """`write` for a change that makes room or takes next to none: it is also made while the disk is full."""
-        total, outbox, begun = self._connection.total_changes, self._outbox, not self._in_transaction
-        try:
-            if begun:
-                self._begin()
-            before, event = total(), outbox.seq
-            result = change(*args)
-        except REFUSALS:
-            self._refused_midway |= total() != before
-            raise
-        except apsw.FullError as error:
-            self._roll_back(error)
-            raise Unavailable(FULL) from error
-        except FATAL as error:
-            self._fail(error)
-            raise Unavailable("The disk failed.") from error
-        except BaseException as error:
-            self._roll_back(error)
-            raise
+        begun = not self._in_transaction
+        result, changed = self._make(change, *args)
         alone, self.alone = self.alone and begun, False
-        changed = outbox.seq != event or total() != before
         if changed or self._waiting:
             written = self._written
             self._waiting += 1
@@ -129,11 +123,83 @@ class Database:
                 return await self.relieve(change, *args)  # what it saw was undone: look again
         return result
 
+    def share(
+        self, change: Callable[[Sequence[A], *Ts], Sequence[T]], items: Sequence[A], *args: *Ts
+    ) -> Coroutine[Any, Any, Sequence[T]]:
+        """`relieve` for somebody who is often one of many. Those who ask for the same in one turn of the loop share the
+        change: it is told the items of them all, and has a result for each item."""
+        if self.alone or len(items) >= SHARED_AT_MOST:
+            return self.relieve(change, items, *args)
+        return self._shared((change, args), items)
+
+    async def _shared(self, key: Key, items: Sequence[Any]) -> Sequence[Any]:
+        party = self._parties.get(key)
+        if party is not None and len(party.items) + len(items) > SHARED_AT_MOST:
+            self._carry_out(self._parties.pop(key))
+            party = None
+        if not self._in_transaction:
+            self._make(_begin_with_nothing)
+        if party is None:
+            party = self._parties[key] = Party(key)
+        place, written = len(party.items), self._written
+        party.items += items
+        self._waiting += 1
+        try:
+            await written
+        except Unavailable:
+            if party.changed or self._failed:
+                raise
+            return await self._shared(key, items)  # it was undone before it was made, or what it saw was
+        if party.refusal is not None:
+            raise party.refusal
+        return party.results[place : place + len(items)]
+
+    def _carry_out(self, party: Party) -> None:
+        (change, args), party.changed = party.key, True
+        try:
+            party.results, party.changed = self._make(change, party.items, *args)
+        except REFUSALS as refusal:
+            party.refusal, party.changed = refusal, False
+        except Unavailable:
+            pass  # they have been told
+        except Exception as error:
+            log.error("failed", exc_info=error)
+
+    def _carry_out_all(self) -> None:
+        parties, self._parties = self._parties, {}
+        for party in parties.values():
+            if self._in_transaction:  # else the change before was undone: who waits has been told
+                self._carry_out(party)
+
+    def _make(self, change: Callable[[*Ts], T], *args: *Ts) -> tuple[T, bool]:
+        """In the transaction that is open, or in a new one: the result of a change, and whether it changed anything."""
+        total, outbox = self._connection.total_changes, self._outbox
+        before, event = total(), outbox.seq
+        try:
+            if not self._in_transaction:
+                self._begin()
+            result = change(*args)
+        except REFUSALS:
+            self._refused_midway |= total() != before
+            raise
+        except apsw.FullError as error:
+            self._roll_back(error)
+            raise Unavailable(FULL) from error
+        except FATAL as error:
+            self._fail(error)
+            raise Unavailable("The disk failed.") from error
+        except BaseException as error:
+            self._roll_back(error)
+            raise
+        changed = outbox.seq != event or total() != before
+        self._changed |= changed
+        return result, changed
+
     def _begin(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._settle()
         self.execute("BEGIN IMMEDIATE")
-        self._in_transaction = True
+        self._in_transaction, self._changed = True, False
         self._written, self._joined, self._refused_midway = Written(self._loop), 1, False
         self._loop.call_soon(self._commit_when_all_are_in)
 
@@ -145,6 +211,7 @@ class Database:
     def _commit_when_all_are_in(self) -> None:
         """A lone change is committed at once. While others join, there is no hurry: whoever comes now shares the
         commit, which takes longer than to look for them."""
+        self._carry_out_all()
         joined = self._waiting
         if self._in_transaction and self._joined < joined < SHARE_AT_MOST:
             self._joined = joined
@@ -159,6 +226,9 @@ class Database:
 
     def _commit(self) -> None:
         """Callers are told first. What else there is to do can wait for the next turn of the loop, or for `commit`."""
+        self._carry_out_all()
+        if not self._in_transaction:
+            return
         started = perf_counter()
         try:
             if self._waiting or self._refused_midway:
@@ -174,7 +244,8 @@ class Database:
         waiting, self._waiting = self._waiting, 0
         if waiting:
             self.disk_full = self.disk_full and not self._room
-            self.on_commit(waiting, perf_counter() - started)
+            if self._changed:
+                self.on_commit(waiting, perf_counter() - started)
             self._written.tell()
 
     def _settle(self) -> None:
@@ -184,7 +255,7 @@ class Database:
 
     def _roll_back(self, error: BaseException) -> None:
         """Undo the whole batch: none of it has been acknowledged. Whoever is told goes on at once, so that is last."""
-        self._in_transaction = False
+        self._in_transaction, self._parties = False, {}
         try:
             if not self._connection.getautocommit():
                 self.execute("ROLLBACK")
@@ -219,7 +290,7 @@ class Database:
 
     def _fail(self, error: BaseException) -> None:
         """Nobody knows what is on the disk: tell everyone, and stop."""
-        self._in_transaction, self._failed = False, True
+        self._in_transaction, self._parties, self._failed = False, {}, True
         self._tell_all(error)
         self._on_fatal(error)
 
@@ -227,3 +298,6 @@ class Database:
         waiting, self._waiting = self._waiting, 0
         if waiting:
             self._written.tell(f"The change could not be stored: {error}")
+
+
+def _begin_with_nothing() -> None: ...

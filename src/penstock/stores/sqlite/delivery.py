@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
+from msgspec.structs import replace
+
 from penstock.core.journal import REPEAT
 from penstock.core.message import Message
 from penstock.core.outbox import Delivered, Outbox
@@ -62,6 +64,24 @@ class Delivery:
         if repeatable and delivered:
             self._remember(entry, ask, delivered, now)
         return messages
+
+    def receive_one_each(
+        self, callers: int, queue_id: int, ask: Receive, now: int, by: str
+    ) -> list[Sequence[Message] | None]:
+        """What so many callers are given who come one after the other and ask for one message; None is for whom too
+        many are in flight. Where a message does not change who may have the next, they are found at once."""
+        entry = self._catalogue.live(queue_id)
+        given: list[Sequence[Message] | None] = []
+        if callers > 1 and not entry.fifo and not entry.groups:
+            with suppress(TooManyInFlight):
+                messages = self.receive(queue_id, replace(ask, limit=callers), now, by)
+                given += [[message] for message in messages]
+        while len(given) < callers:
+            try:
+                given.append(self.receive(queue_id, ask, now, by))
+            except TooManyInFlight:
+                given.append(None)
+        return given
 
     def _choose(self, entry: Entry, limit: int, now: int) -> tuple[list[Card], int]:
         """The next messages to hand out, and how many were passed over: those that were received too often, which go to

@@ -18,7 +18,7 @@ from penstock.core.move import MoveTask
 from penstock.core.outbox import Outbox
 from penstock.core.queue import Counts, Queue, QueueKey
 from penstock.core.series import Metrics, Window
-from penstock.core.store import Capabilities, Listener, Outcome, Receive, StoreError
+from penstock.core.store import Capabilities, Listener, Outcome, Receive, StoreError, TooManyInFlight
 from penstock.core.traffic import Traffic
 from penstock.stores.sqlite.cards import Cards
 from penstock.stores.sqlite.catalogue import DELAYED, IN_FLIGHT, READY, Catalogue, Entry
@@ -269,15 +269,21 @@ class SqliteStore:
     def send(
         self, queue_id: int, messages: Sequence[NewMessage], now: int, *, by: str = ""
     ) -> Coroutine[Any, Any, Sequence[Sent]]:
-        return self.database.write(self._send, queue_id, messages, now, by)
+        self.database.check_room()
+        return self.database.share(self._send, messages, queue_id, now, by)
 
-    def _send(self, queue_id: int, messages: Sequence[NewMessage], now: int, by: str) -> list[Sent]:
+    def _send(self, messages: Sequence[NewMessage], queue_id: int, now: int, by: str) -> list[Sent]:
         sent = self._sending.send(queue_id, messages, now, by)
         self.traffic.sent(self._catalogue.by_id[queue_id].queue.key, messages, sent, now)
         return sent
 
-    def receive(self, queue_id: int, ask: Receive, now: int, *, by: str = "") -> Coroutine[Any, Any, Sequence[Message]]:
-        return self.database.relieve(self._receive, queue_id, ask, now, by)
+    async def receive(self, queue_id: int, ask: Receive, now: int, *, by: str = "") -> Sequence[Message]:
+        if ask.limit > 1 or ask.attempt_id is not None:
+            return await self.database.relieve(self._receive, queue_id, ask, now, by)
+        (given,) = await self.database.share(self._receive_one_each, (None,), queue_id, ask, now, by)
+        if given is None:
+            raise TooManyInFlight
+        return given
 
     def _receive(self, queue_id: int, ask: Receive, now: int, by: str) -> Sequence[Message]:
         messages = self._delivery.receive(queue_id, ask, now, by)
@@ -285,12 +291,19 @@ class SqliteStore:
             self.traffic.received(self._catalogue.by_id[queue_id].queue.key, len(messages), now)
         return messages
 
+    def _receive_one_each(
+        self, callers: Sequence[None], queue_id: int, ask: Receive, now: int, by: str
+    ) -> Sequence[Sequence[Message] | None]:
+        given = self._delivery.receive_one_each(len(callers), queue_id, ask, now, by)
+        self.traffic.received(self._catalogue.by_id[queue_id].queue.key, sum(map(bool, given)), now)
+        return given
+
     def delete(
         self, queue_id: int, claims: Sequence[bytes], now: int, *, by: str = ""
     ) -> Coroutine[Any, Any, Sequence[Outcome]]:
-        return self.database.relieve(self._delete_messages, queue_id, claims, now, by)
+        return self.database.share(self._delete_messages, claims, queue_id, now, by)
 
-    def _delete_messages(self, queue_id: int, claims: Sequence[bytes], now: int, by: str) -> list[Outcome]:
+    def _delete_messages(self, claims: Sequence[bytes], queue_id: int, now: int, by: str) -> list[Outcome]:
         outcomes = self._claims.delete(queue_id, claims, now, by)
         self.traffic.deleted(self._catalogue.by_id[queue_id].queue.key, outcomes.count(Outcome.DONE), now)
         return outcomes

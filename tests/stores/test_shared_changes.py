@@ -1,0 +1,151 @@
+"""Callers who ask for the same in one turn of the loop share one change, and its statements."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+from conformance.world import World, new
+from faults.power import Disk, installed
+from penstock.core.clock import ManualClock
+from penstock.core.errors import Unavailable
+from penstock.stores.sqlite import SqliteStore
+
+from .conftest import Open, keyring, store_of
+
+BY_KIND = "INSERT INTO message", "UPDATE message", "DELETE FROM message"
+
+
+class Statements(Counter[str]):
+    """Those that change messages, while it is entered."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__()
+        self._connection = store_of(world).database._connection
+
+    def __enter__(self) -> "Statements":
+        self._connection.exec_trace = self._note
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        self._connection.exec_trace = None
+
+    def _note(self, cursor: apsw.Cursor, sql: str, bindings: object) -> bool:
+        self.update(kind for kind in BY_KIND if sql.startswith(kind) and "grp" not in sql.partition("WHERE")[2])
+        return True
+
+
+@pytest.mark.parametrize(("callers", "changes"), [(2, 1), (10, 1), (11, 2), (25, 3)])
+async def test_ten_messages_at_the_most_are_sent_received_and_deleted_by_one_statement(
+    opened: Open, callers: int, changes: int
+) -> None:
+    world = await opened(None)
+    line = await world.queue("orders")
+    with Statements(world) as statements:
+        await asyncio.gather(*(line.send("m") for _ in range(callers)))
+        given = await asyncio.gather(*(line.receive(1) for _ in range(callers)))
+        await asyncio.gather(*(line.delete(message) for (message,) in given))
+    assert statements == dict.fromkeys(BY_KIND, changes)
+
+
+async def test_those_of_other_queues_times_and_callers_do_not_share(opened: Open) -> None:
+    world = await opened(None)
+    a, b = [await world.queue(name) for name in "ab"]
+    send, now = world.store.send, world.now
+    with Statements(world) as statements:
+        await asyncio.gather(
+            *(send(a.id, [new("m")], now, by="anna") for _ in range(2)),
+            send(b.id, [new("m")], now, by="anna"),
+            send(a.id, [new("m")], now + 1, by="anna"),
+            send(a.id, [new("m")], now, by="bob"),
+        )
+    assert statements["INSERT INTO message"] == 4
+
+
+async def test_those_who_want_other_windows_do_not_share(opened: Open) -> None:
+    world = await opened(None)
+    line = await world.queue("orders")
+    await line.send("a", "b")
+    await asyncio.gather(line.receive(1, 5), line.receive(1, 6))
+    world.advance(5)
+    assert await line.bodies() == ["a"]
+
+
+async def test_a_batch_of_ten_is_a_change_of_its_own(opened: Open) -> None:
+    world = await opened(None)
+    line = await world.queue("orders")
+    with Statements(world) as statements:
+        await asyncio.gather(line.send("one"), line.send(*"0123456789"), line.send("two"))
+    assert statements["INSERT INTO message"] == 2
+    assert len(await line.peek()) == 12
+
+
+@pytest.fixture
+def disk() -> Iterator[Disk]:
+    with installed(Disk()) as disk:
+        yield disk
+
+
+async def test_a_disk_that_is_full_loses_nobody_and_stores_nothing_twice(folder: Path, disk: Disk) -> None:
+    def full() -> None:
+        raise apsw.FullError("the disk is full, says the test")
+
+    world = World(SqliteStore(folder / "penstock.db"), ManualClock())
+    await world.store.open()
+    world.store.attach_keys(keyring())
+    line, other = await world.queue("orders"), await world.queue("others")
+    await line.send("kept")
+    held = await line.receive_one()
+    disk.before_change = full
+    told = await asyncio.gather(
+        *(each.send("never stored") for each in (line, other) for _ in range(12)),
+        *(line.receive(1) for _ in range(3)),
+        line.delete(b"garbage"),
+        return_exceptions=True,
+    )
+    assert [type(answer) for answer in told[:24]] == [Unavailable] * 24
+    disk.before_change = lambda: None
+    world.advance(5)
+    await world.sweep()
+    world.advance(5)
+    await world.sweep()
+    await asyncio.gather(*(line.send("stored") for _ in range(12)), line.delete(held))
+    assert sorted(message.body for message in await line.peek()) == ["stored"] * 12
+    assert await other.states() == (0, 0, 0)
+    await world.store.close()
+
+
+async def test_an_error_that_nobody_foresaw_is_logged_and_undone(
+    opened: Open, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world = await opened(None)
+    line = await world.queue("orders")
+    broken = [line.send_all(nothing) for nothing in (None, None)]  # type: ignore[arg-type]
+    told = await asyncio.gather(line.send("m"), *broken, return_exceptions=True)
+    assert [type(answer) for answer in told] == [Unavailable] * 3
+    assert "AttributeError" in capsys.readouterr().out
+    assert await line.states() == (0, 0, 0)
+    assert [sent.duplicate for sent in await line.send("m")] == [False]
+
+
+async def test_a_caller_who_leaves_takes_nothing_from_the_others(opened: Open) -> None:
+    world = await opened(None)
+    line = await world.queue("orders")
+    await line.send("a", "b")
+    first, second = (asyncio.create_task(line.receive(1)) for _ in range(2))
+    await asyncio.sleep(0)
+    first.cancel()
+    (message,) = await second
+    assert message.body == "b"
+
+
+async def test_looking_into_an_empty_queue_is_no_commit(opened: Open) -> None:
+    world, commits = await opened(None), list[int]()
+    world.store.observe_commits(lambda changes, seconds: commits.append(changes))
+    line = await world.queue("orders")
+    commits.clear()
+    assert await asyncio.gather(*(line.receive(1) for _ in range(3))) == [[], [], []]
+    assert commits == []
