@@ -84,7 +84,7 @@ class Database:
                 raise StoreError(f"{self.path} cannot be opened: {error}") from error
             raise
         self.execute: Callable[..., Any] = self._connection.execute
-        self._changes = self._connection.changes
+        self.changes: Callable[[], int] = self._connection.changes
 
     def close(self) -> None:
         if self._lock is None:
@@ -268,10 +268,6 @@ class Database:
             self._fail(worse)
         else:
             self._tell_all(error)
-
-    def changed(self) -> bool:
-        """Whether the statement executed last changed anything."""
-        return self._changes() > 0
 
     def set_room_aside(self) -> None:
         """For the day the disk is full."""

@@ -37,7 +37,9 @@ class Delivery:
         self._db, self._catalogue, self._shelves, self._cards = db, catalogue, shelves, cards
         self._dead_letters, self._groups, self._lines, self._outbox = dead_letters, shelves.groups, Lines(db), outbox
 
-    def receive(self, queue_id: int, ask: Receive, now: int, by: str) -> Sequence[Message]:
+    def receive(
+        self, queue_id: int, ask: Receive, now: int, by: str, one_of_a_group: bool = False
+    ) -> Sequence[Message]:
         entry, shelves = self._catalogue.live(queue_id), self._shelves
         shelves.catch_up(now, rounds=ROUNDS)
         shelves.expire(entry, now)
@@ -53,7 +55,7 @@ class Delivery:
             return []
         passed_over, look_again = 0, True
         while look_again and passed_over < PASSED_OVER_AT_ONCE:
-            chosen, passed = self._choose(entry, min(ask.limit, room), now)
+            chosen, passed = self._choose(entry, min(ask.limit, room), now, one_of_a_group)
             messages, delivered = self._deliver(entry, chosen, ask, now, by)
             if not passed:
                 self._lines.taken(entry, chosen)
@@ -69,12 +71,13 @@ class Delivery:
         self, callers: int, queue_id: int, ask: Receive, now: int, by: str
     ) -> list[Sequence[Message] | None]:
         """What so many callers are given who come one after the other and ask for one message; None is for whom too
-        many are in flight. Where a message does not change who may have the next, they are found at once."""
+        many are in flight. They are served together, but for a fair queue, where each message may change who is next;
+        and who is left then, alone."""
         entry = self._catalogue.live(queue_id)
         given: list[Sequence[Message] | None] = []
-        if callers > 1 and not entry.fifo and not entry.groups:
+        if callers > 1 and (entry.fifo or not entry.groups):
             with suppress(TooManyInFlight):
-                messages = self.receive(queue_id, replace(ask, limit=callers), now, by)
+                messages = self.receive(queue_id, replace(ask, limit=callers), now, by, one_of_a_group=entry.fifo)
                 given += [[message] for message in messages]
         while len(given) < callers:
             try:
@@ -83,7 +86,7 @@ class Delivery:
                 given.append(None)
         return given
 
-    def _choose(self, entry: Entry, limit: int, now: int) -> tuple[list[Card], int]:
+    def _choose(self, entry: Entry, limit: int, now: int, one_of_a_group: bool) -> tuple[list[Card], int]:
         """The next messages to hand out, and how many were passed over: those that were received too often, which go to
         the dead-letter queue instead, and those that have expired."""
         if entry.groups and not entry.fifo:
@@ -95,7 +98,7 @@ class Delivery:
         chosen: list[Card] = []
         dead: list[Card] = []
         expired = 0
-        for card in self._lines.ready(entry):
+        for card in self._lines.heads(entry) if one_of_a_group else self._lines.ready(entry):
             try:
                 if card.enqueued <= horizon:
                     expired += 1
@@ -134,12 +137,13 @@ class Delivery:
             self._shelves.deliver(entry, delivered, due, now)
             self._outbox.received(entry.queue, _told(messages, delivered), now, by)
         if entry.groups:
-            for group, number in Counter(card.group for card in delivered if card.group).items():
-                if entry.fifo and due:
-                    self._groups.blocked(group, number)
-                else:
+            groups = [card.group for card in delivered if card.group]
+            if entry.fifo and due:
+                self._groups.blocked(groups)
+            else:
+                for group, number in Counter(groups).items():
                     hidden = number if due else 0
-                    self._groups.update(entry, group, now, ready=-hidden, in_flight=hidden)
+                    self._groups.update(entry, [group], now, ready=-hidden, in_flight=hidden)
         return messages, delivered
 
     def peek(self, queue_id: int, limit: int, after: bytes, now: int) -> list[Message]:

@@ -5,24 +5,60 @@ FIFO queue the time since which the head of the group is ready, on a standard qu
 message, and NULL when there is nothing to hand out. An index on it finds the next group without looking at a message.
 """
 
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from functools import cache
+
 from penstock.core import fairness
-from penstock.stores.sqlite.catalogue import Entry
+from penstock.stores.sqlite.catalogue import IN_FLIGHT, READY, Entry
 from penstock.stores.sqlite.database import Database
 
-_HEAD = "FROM message WHERE shelf=:shelf AND grp=:id AND place IS NOT NULL ORDER BY place LIMIT 1"
-_COUNTERS = "messages=messages+:messages, ready=ready+:ready, in_flight=in_flight+:in_flight"
-_UPDATE_FIFO = f"""
-    UPDATE message_group SET {_COUNTERS}, (available, head) =
-        (SELECT CASE state WHEN 0 THEN coalesce(shown, enqueued) END, place {_HEAD})
-    WHERE id=:id"""
+_HEAD = """FROM message WHERE shelf=message_group.shelf AND grp=message_group.id AND place IS NOT NULL
+    ORDER BY place LIMIT 1"""
+_COUNTERS = "messages=messages+?1, ready=ready+?2, in_flight=in_flight+?3"
 _UPDATE_FAIR = f"""
     UPDATE message_group SET {_COUNTERS}, (available, head) = (SELECT place, number {_HEAD})
-    WHERE id=:id RETURNING ready, in_flight, last_sent, noisy, name"""
-_ENTER_FIFO = """
-    INSERT INTO message_group (shelf, name, last_sent, messages, ready, available, head) VALUES (?,?,?,1,?,?,?)
-    ON CONFLICT DO UPDATE SET last_sent=excluded.last_sent, messages=messages+1, ready=ready+excluded.ready,
-        available=iif(head IS NULL, excluded.available, available), head=coalesce(head, excluded.head)
-    RETURNING id, messages"""
+    WHERE id=?4 RETURNING ready, in_flight, last_sent, noisy, name"""
+
+
+def _ids(groups: int) -> str:
+    return f"id IN ({','.join('?' * groups)})"
+
+
+@cache
+def _enter_fifo(messages: int) -> str:
+    return f"""
+        INSERT INTO message_group (shelf, name, last_sent, messages, ready, available, head)
+        VALUES {",".join(["(?,?,?,1,?,?,?)"] * messages)}
+        ON CONFLICT DO UPDATE SET last_sent=excluded.last_sent, messages=messages+1, ready=ready+excluded.ready,
+            available=iif(head IS NULL, excluded.available, available), head=coalesce(head, excluded.head)
+        RETURNING name, id, messages"""
+
+
+@cache
+def _update_fifo(groups: int) -> str:
+    return f"""
+        UPDATE message_group SET {_COUNTERS}, (available, head) =
+            (SELECT CASE state WHEN 0 THEN coalesce(shown, enqueued) END, place {_HEAD})
+        WHERE {_ids(groups)}"""
+
+
+@cache
+def _end(groups: int) -> str:
+    return f"DELETE FROM message_group WHERE messages=? AND {_ids(groups)}"
+
+
+@cache
+def _block(groups: int) -> str:
+    return f"UPDATE message_group SET ready=ready-?1, in_flight=in_flight+?1, available=NULL WHERE {_ids(groups)}"
+
+
+def _by_number(groups: Iterable[int]) -> dict[int, list[int]]:
+    """Which of them stand there so often."""
+    alike = defaultdict(list)
+    for group, number in Counter(groups).items():
+        alike[number].append(group)
+    return alike
 
 
 class Groups:
@@ -30,13 +66,9 @@ class Groups:
         self._db = db
 
     def enter(self, entry: Entry, name: str, place: int | None, ready: bool, now: int) -> int:
-        """The id of the group that a new message joins. On a FIFO queue it is counted with that, and is the last of its
-        group: it is the head only if there is none. Whoever puts it before others works out the head anew."""
+        """The id of the group that a new message joins."""
         if entry.fifo:
-            available = now if ready else None
-            group, messages = self._db.execute(_ENTER_FIFO, (entry.shelf, name, now, ready, available, place)).get
-            entry.groups += messages == 1
-            return int(group)
+            return self.enter_fifo(entry, [(name, place)], ready, now)[name]
         sent = self._db.execute(
             "UPDATE message_group SET last_sent=? WHERE shelf=? AND name=? RETURNING id", (now, entry.shelf, name)
         ).get
@@ -50,45 +82,61 @@ class Groups:
             ).get
         )
 
+    def enter_fifo(
+        self, entry: Entry, joining: Sequence[tuple[str, int | None]], ready: bool, now: int
+    ) -> dict[str, int]:
+        """The ids of the groups that new messages join: each has the name of its group, and its place. It is counted
+        with that, and is the last of its group: it is the head only if there is none. Whoever puts it before others
+        works out the head anew."""
+        available = now if ready else None
+        rows = [value for name, place in joining for value in (entry.shelf, name, now, ready, available, place)]
+        groups = {}
+        for name, group, messages in self._db.execute(_enter_fifo(len(joining)), rows):
+            groups[name] = group
+            entry.groups += messages == 1
+        return groups
+
     def joined(self, entry: Entry, group: int, messages: int, ready: bool, now: int) -> None:
         """New messages in a group of a fair queue, which listens after each of them."""
         for _ in range(messages):
-            self.update(entry, group, now, messages=1, ready=ready)
+            self.update(entry, [group], now, messages=1, ready=ready)
 
-    def blocked(self, group: int, messages: int) -> None:
-        """Messages of a FIFO queue's group, from its head on, were handed out: nothing more until they are settled."""
-        self._db.execute(
-            "UPDATE message_group SET ready=ready-?1, in_flight=in_flight+?1, available=NULL WHERE id=?2",
-            (messages, group),
-        )
+    def blocked(self, groups: Iterable[int]) -> None:
+        """Messages of a FIFO queue were handed out, of these groups, from their heads on: nothing more of a group until
+        they are settled."""
+        for messages, alike in _by_number(groups).items():
+            self._db.execute(_block(len(alike)), (messages, *alike))
+
+    def left(self, entry: Entry, state: int, groups: Iterable[int], now: int) -> None:
+        """Messages in this state are gone, of these groups."""
+        for messages, alike in _by_number(groups).items():
+            ready, in_flight = -messages * (state == READY), -messages * (state == IN_FLIGHT)
+            self.update(entry, alike, now, messages=-messages, ready=ready, in_flight=in_flight)
 
     def update(
         self,
         entry: Entry,
-        group: int,
+        groups: Sequence[int],
         now: int,
         *,
         messages: int = 0,
         ready: int = 0,
         in_flight: int = 0,
     ) -> None:
-        """Count what happened to a group's messages, and work out anew whether it can be handed out."""
-        if messages < 0 and self._ended(group, -messages):
-            entry.groups -= 1
-            return
-        bindings = {
-            "shelf": entry.shelf, "id": group,
-            "messages": messages, "ready": ready, "in_flight": in_flight,
-        }  # fmt: skip
+        """Count what happened to the messages of each group, and work out anew whether it can be handed out."""
+        if messages < 0:
+            self._db.execute(_end(len(groups)), (-messages, *groups))
+            ended = self._db.changes()
+            entry.groups -= ended
+            if ended == len(groups):
+                return
         if entry.fifo:
-            self._db.execute(_UPDATE_FIFO, bindings)
-        else:
-            self._listen(entry, group, self._db.execute(_UPDATE_FAIR, bindings).get, now)
-
-    def _ended(self, group: int, messages: int) -> bool:
-        """Whether these were the last of the group, which is gone then."""
-        self._db.execute("DELETE FROM message_group WHERE id=? AND messages=?", (group, messages))
-        return self._db.changed()
+            self._db.execute(_update_fifo(len(groups)), (messages, ready, in_flight, *groups))
+            return
+        for group in groups:
+            row = self._db.execute(_UPDATE_FAIR, (messages, ready, in_flight, group)).get
+            if row is not None:
+                self._listen(entry, group, row, now)
 
     def calm(self, entry: Entry, now: int) -> None:
         """Noisy groups to which nothing was sent for a while are quiet again."""

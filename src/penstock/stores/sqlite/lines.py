@@ -26,6 +26,9 @@ _IN_TURN = f"SELECT id, available, head {_GROUPS} ORDER BY available, head"
 _LINE_IN_TURN = f"""SELECT {COLUMNS} FROM message
     WHERE shelf=?1 AND grp=(SELECT id {_GROUPS} ORDER BY available, head LIMIT 1) AND place IS NOT NULL
     ORDER BY place, number"""
+_HEADS = f"""SELECT {", ".join(f"m.{column}" for column in COLUMNS.split(", "))}
+    FROM message_group AS g CROSS JOIN message AS m ON m.shelf=g.shelf AND m.grp=g.id AND m.place=g.head
+    WHERE g.shelf=? AND g.noisy=0 AND g.available IS NOT NULL ORDER BY g.available, g.head"""
 _NOISY = f"SELECT id, in_flight {_GROUPS}"
 
 
@@ -116,6 +119,10 @@ class Lines:
             else:
                 yield card
                 heapq.heapreplace(heap, (in_flight + 1, group, line))
+
+    def heads(self, entry: Entry) -> Iterator[Card]:
+        """Of a FIFO queue: the first message of each group, if it is ready."""
+        return filter(_is_ready, starmap(Card, self._db.execute(_HEADS, (entry.shelf,))))
 
     def _fifo(self, entry: Entry) -> Iterator[Card]:
         """Nearly always the first group has what is asked for: it is found together with its messages."""

@@ -19,9 +19,13 @@ from penstock.stores.sqlite.shelves import Shelves, Spot
 
 _COLUMNS = "number", "shelf", "enqueued", "state", "place", "due", "grp", "size", "id", "checksum", "content"
 
-_REMEMBER = """
-    INSERT INTO deduplication VALUES (?,?,?,?,?,?)
-    ON CONFLICT DO UPDATE SET id=excluded.id, sequence=excluded.sequence, expires=excluded.expires WHERE expires<=?"""
+
+@cache
+def _remember(messages: int) -> str:
+    return f"""
+        INSERT INTO deduplication VALUES {",".join(["(?,?,?,?,?,?)"] * messages)}
+        ON CONFLICT DO UPDATE SET id=excluded.id, sequence=excluded.sequence, expires=excluded.expires
+        WHERE expires<=?"""
 
 
 @cache
@@ -42,20 +46,22 @@ class Sending:
         entry, shelves, outbox = self._catalogue.live(queue_id), self._shelves, self._outbox
         key = self._keys.key_for(entry, now)
         shelves.catch_up(now)
+        numbers = [self._number() for _ in messages]
+        earlier, groups = self._enter_fifo(entry, messages, numbers, now) if entry.fifo else ({}, {})
         sent: list[Sent] = []
         values: list[Any] = []
         arrived: dict[Spot, list[int]] = {}
-        for message in messages:
-            number, delay, sequence = self._number(), message.delay_seconds, None
-            if entry.fifo:
-                if earlier := self._earlier(entry, message, number, now):
-                    outbox.deduplicated(entry.queue, message, earlier.id, now, by)
-                    sent.append(earlier)
-                    continue
-                delay, sequence = None, number
+        for message, number in zip(messages, numbers, strict=True):
+            if first := earlier.get(number):
+                outbox.deduplicated(entry.queue, message, first.id, now, by)
+                sent.append(first)
+                continue
+            delay, sequence = (None, number) if entry.fifo else (message.delay_seconds, None)
             if delay is None:
                 delay = entry.queue.delay_seconds
-            spot = self._spot(entry, message.group, sequence, now + delay * 1000 if delay else None, now)
+            due, name = now + delay * 1000 if delay else None, message.group
+            group = 0 if name is None else groups.get(name) or shelves.groups.enter(entry, name, sequence, not due, now)
+            spot = DELAYED if due else READY, group, due
             values += self._row(entry, message, number, sequence, spot, key, now)
             arrived.setdefault(spot, []).append(message.size)
             if outbox.on:
@@ -66,10 +72,6 @@ class Sending:
         for spot, sizes in arrived.items():
             shelves.came(entry, spot, sizes, now, now)
         return sent
-
-    def _spot(self, entry: Entry, group: str | None, sequence: int | None, due: int | None, now: int) -> Spot:
-        joined = self._shelves.groups.enter(entry, group, sequence, not due, now) if group else 0
-        return DELAYED if due else READY, joined, due
 
     def _row(
         self, entry: Entry, message: NewMessage, number: int, sequence: int | None, spot: Spot, key: DataKey | None,
@@ -92,12 +94,38 @@ class Sending:
             entry.fresh = now, number
         return number, entry.shelf, now, state, place, due, group, message.size, identity, check, carried
 
-    def _earlier(self, entry: Entry, message: NewMessage, number: int, now: int) -> Sent | None:
-        """The message of which this one is a duplicate; otherwise remember this one."""
-        key = (entry.shelf, entry.queue.deduplication_scope(message.group, now), message.deduplication_id)
-        self._db.execute(_REMEMBER, (*key, message.id.encode(), number, now + DEDUPLICATION_MS, now))
-        if self._db.changed():
-            return None
+    def _enter_fifo(
+        self, entry: Entry, messages: Sequence[NewMessage], numbers: Sequence[int], now: int
+    ) -> tuple[dict[int, Sent], dict[str, int]]:
+        """By number, for those that are duplicates, the messages that came first; and the ids of the groups that the
+        others join, by name."""
+        earlier = self._earlier(entry, messages, numbers, now)
+        joining = [
+            (message.group, number)
+            for message, number in zip(messages, numbers, strict=True)
+            if message.group and number not in earlier
+        ]
+        ready = not entry.queue.delay_seconds
+        return earlier, self._shelves.groups.enter_fifo(entry, joining, ready, now) if joining else {}
+
+    def _earlier(
+        self, entry: Entry, messages: Sequence[NewMessage], numbers: Sequence[int], now: int
+    ) -> dict[int, Sent]:
+        """Remember those that are no duplicates."""
+        queue, shelf, expires = entry.queue, entry.shelf, now + DEDUPLICATION_MS
+        keys = [(shelf, queue.deduplication_scope(new.group, now), new.deduplication_id) for new in messages]
+        rows = [
+            value
+            for key, new, number in zip(keys, messages, numbers, strict=True)
+            for value in (*key, new.id.encode(), number, expires)
+        ]
+        self._db.execute(_remember(len(messages)), (*rows, now))
+        if self._db.changes() == len(messages):
+            return {}
+        first = (self._remembered(key) for key in keys)
+        return {number: sent for number, sent in zip(numbers, first, strict=True) if sent.sequence != number}
+
+    def _remembered(self, key: tuple[Any, ...]) -> Sent:
         identity, sequence = self._db.execute(
             "SELECT id, sequence FROM deduplication WHERE shelf=? AND scope=? AND name=?", key
         ).get

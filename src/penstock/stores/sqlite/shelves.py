@@ -5,7 +5,6 @@ Each step takes the card of the message as it was.
 
 import asyncio
 import math
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import starmap
@@ -93,10 +92,9 @@ class Shelves:
             entry.bytes -= card.size
         self._catalogue.touch(entry)
         if entry.groups:
-            grouped = Counter((card.group, card.state) for card in cards if card.group)
-            for (group, state), number in grouped.items():
-                ready, in_flight = -number * (state == READY), -number * (state == IN_FLIGHT)
-                self.groups.update(entry, group, now, messages=-number, ready=ready, in_flight=in_flight)
+            for state in {card.state for card in cards}:
+                groups = [card.group for card in cards if card.group and card.state == state]
+                self.groups.left(entry, state, groups, now)
             if entry.fifo:
                 self._notify(entry.id, now, len(cards))
 
@@ -113,7 +111,7 @@ class Shelves:
         )  # fmt: skip
         target.placed = True
         if new_group and target.fifo:
-            self.groups.update(target, new_group, now)
+            self.groups.update(target, [new_group], now)
         self.left(entry, [card], now)
         self.came(target, (moved.state, new_group, moved.due), [card.size], moved.enqueued, now)
 
@@ -140,7 +138,7 @@ class Shelves:
             in_flight = card.state == IN_FLIGHT
             if in_flight:
                 self.groups.note_work(entry, card.group, card.received, since)
-            self.groups.update(entry, card.group, since, ready=1, in_flight=-in_flight)
+            self.groups.update(entry, [card.group], since, ready=1, in_flight=-in_flight)
         self._notify(entry.id, since)
 
     def hide(self, entry: Entry, card: Card, due: int, now: int) -> None:
@@ -149,7 +147,7 @@ class Shelves:
         self._db.execute(f"UPDATE message SET {column}state=1, due=? WHERE number=?", (due, card.number))
         self._turn(entry, card.state, IN_FLIGHT)
         if card.group and card.state == READY:
-            self.groups.update(entry, card.group, now, ready=-1, in_flight=1)
+            self.groups.update(entry, [card.group], now, ready=-1, in_flight=1)
         self._expect(entry, due, now)
 
     def set_aside(self, entry: Entry, card: Card, now: int) -> None:
@@ -157,7 +155,7 @@ class Shelves:
         self._db.execute("UPDATE message SET state=?, place=NULL, due=NULL WHERE number=?", (DAMAGED, card.number))
         self._turn(entry, card.state, DAMAGED)
         if card.group:
-            self.groups.update(entry, card.group, now, ready=-1)
+            self.groups.update(entry, [card.group], now, ready=-1)
         self._notify(entry.id, now)
 
     def deliver(self, entry: Entry, cards: Sequence[Card], due: int | None, now: int) -> None:
