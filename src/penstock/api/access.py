@@ -12,10 +12,10 @@ from typing import Protocol
 
 import msgspec
 
+from penstock.api.acquaintance import Acquaintance
 from penstock.api.addresses import Addresses
 from penstock.api.identities import Key
 from penstock.api.last_used import LastUsed
-from penstock.aws.familiar import Familiar
 from penstock.aws.http import HttpRequest
 from penstock.aws.signature import Signature, Verifier, read
 from penstock.core.errors import ServiceError
@@ -75,19 +75,24 @@ class Access:
             raise
         assert key is not None, "a verified signature has a key"
         if request.remember is not None and (familiar := self.verifier.familiar(signature, request, key.secret, now)):
-            request.remember(request, familiar)
+            request.remember(request, Acquaintance(familiar))
             request.remember = None
         return self._caller(key, signature, now)
 
-    def _recognised(self, request: HttpRequest, familiar: Familiar, now: int) -> Caller | None:
+    def _recognised(self, request: HttpRequest, known: Acquaintance, now: int) -> Caller | None:
         """The caller, if the request is like one before it and as good; None if it has to be looked at closely."""
-        claim = familiar.claim
+        familiar, claim = known.familiar, known.familiar.claim
         if self._failures.any and self._fails_too_often(request, claim, now):
             return None
-        key = self._key(claim)
+        key = self.keys.get(claim.access_key) if claim.token is None else self._key(claim)
         if key is None or not familiar.confirms(request, key.secret, now):
             return None
-        return self._caller(key, claim, now)
+        if key is not known.key or key.principal.session is not None:
+            known.key, known.caller = key, self._caller(key, claim, now)
+        else:
+            self.used.note(claim.access_key, claim.region, claim.service, now)
+        caller: Caller = known.caller
+        return caller
 
     def _caller(self, key: Key, signature: Signature, now: int) -> Caller:
         session = key.principal.session

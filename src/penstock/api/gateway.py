@@ -115,32 +115,37 @@ class Gateway:
         return response
 
     def _authenticate(self, call: Call) -> None:
-        caller = self._access.authenticate(call.http, call.arrived)
+        caller, known = self._access.authenticate(call.http, call.arrived), call.http.lesson
         call.principal, call.region, call.access_key = caller.principal, caller.region, caller.access_key
         if caller.principal.kind is Kind.ANONYMOUS:
             self._let_anonymous(call)
-            return
-        call.service, call.operation = service, operation = call.wire.operation(self._services, caller.service)
-        call.action = operation.name
-        self._access.check_service(caller, service.signing_name)
+        elif known is not None and known.asked is not None:
+            call.service, call.operation, call.run, call.right = known.asked
+            call.action = call.operation.name
+        else:
+            self._find_operation(call, caller.service)
+            self._access.check_service(caller, call.service.signing_name)
+            if known is not None and call.wire.said_by_head:
+                known.asked = call.service, call.operation, call.run, call.right
+
+    def _find_operation(self, call: Call, signed_for: str) -> None:
+        call.service, call.operation = call.wire.operation(self._services, signed_for)
+        call.action = call.operation.name
+        call.run, call.right = self._operations.get(call.operation) or (None, None)
 
     def _let_anonymous(self, call: Call) -> None:
         """Whoever does not say who they are may ask for what a queue's policy can give to anyone, and nothing else."""
         try:
-            service, operation = call.wire.operation(self._services, "")
+            self._find_operation(call, "")
         except (ServiceError, NoAction):
             raise self._access.unsigned(call.http, call.arrived) from None
-        call.service, call.operation, call.action = service, operation, operation.name
-        known = self._operations.get(operation)
-        if known is None or not known[1].anonymous:
+        if call.right is None or not call.right.anonymous:
             raise self._access.unsigned(call.http, call.arrived)
         call.principal = anonymous(self._site.addresses.peer_of(call.http))
 
     def _decode(self, call: Call) -> None:
-        known = self._operations.get(call.operation)
-        if known is None:
+        if call.run is None:
             raise ServiceError("InvalidAction", f"The action {call.action} is not valid for this endpoint.")
-        call.run, call.right = known
         call.request = call.wire.request(call.service, call.operation)
         call.resource = resource_of(call.request, call.region, call.principal.account)
 

@@ -99,7 +99,7 @@ def _keys(value: Any) -> int:
     if kind is dict:
         return len(value) + sum(map(_keys, value.values()))
     members = [member for member in msgspec.structs.astuple(value) if member is not None]
-    return len(members) + sum(map(_keys, members))
+    return len(members) + sum(_keys(member) for member in members if type(member) not in _PLAIN)
 
 
 def _refuse_repeats(body: bytes) -> None:

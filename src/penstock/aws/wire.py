@@ -1,7 +1,7 @@
 """The three protocols behind one face: what a request asks for, and how it is answered. One object per request."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import msgspec
 
@@ -38,6 +38,9 @@ class NoAction(Exception):
 
 
 class Wire(Protocol):
+    said_by_head: ClassVar[bool]
+    """Whether the head of a request, without its body, says what is asked for."""
+
     def operation(self, services: Services, signed_for: str) -> tuple[Service, Operation]:
         """What is asked for. `signed_for` is the service in the signature's scope, if there is one."""
 
@@ -58,6 +61,7 @@ def wire_of(http: HttpRequest, services: Services) -> Wire:
 
 
 class JsonWire(msgspec.Struct):
+    said_by_head: ClassVar[bool] = True
     http: HttpRequest
 
     def operation(self, services: Services, signed_for: str) -> tuple[Service, Operation]:
@@ -79,6 +83,7 @@ class JsonWire(msgspec.Struct):
 
 
 class CborWire(msgspec.Struct):
+    said_by_head: ClassVar[bool] = True
     http: HttpRequest
 
     def operation(self, services: Services, signed_for: str) -> tuple[Service, Operation]:
@@ -98,6 +103,8 @@ class CborWire(msgspec.Struct):
 
 
 class QueryWire:
+    said_by_head: ClassVar[bool] = False
+
     def __init__(self, http: HttpRequest, services: Services) -> None:
         self._http, self._services = http, services
         self._service = services.by_name["sqs"]
