@@ -40,6 +40,7 @@ MEANINGS = {
     "run": "the operation itself",
     "store": "the change",
     "commit": "its share",
+    "answer": "callers told, connections",
     "encode": "the reply",
     "record": "counted",
     "render": "the reply's bytes",

@@ -1,6 +1,7 @@
 """Where the time of requests goes: the functions on their way, each wrapped in a reading of the clock.
 
-PLACES says which function is which step. What the readings cost is measured first and taken off. The functions are put
+PLACES says which function is which step. Where one step is done within another, the time is the inner one's. What the
+readings cost is measured first and taken off. The functions are put
 back at the end; a server made in between has been using the wrapped ones.
 """
 
@@ -23,8 +24,11 @@ from penstock.stores.sqlite.claims import Claims
 from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.delivery import Delivery
 from penstock.stores.sqlite.sending import Sending
+from penstock.stores.sqlite.written import Written
 
-STEPS = ("parse", "signature", "decode", "authorise", "run", "store", "commit", "encode", "record", "render")
+STEPS = ("parse", "signature", "decode", "authorise", "run", "store", "commit", "answer", "encode", "record", "render")
+SHARED = ("commit", "answer")
+"""What is done for all requests together; each has the same share of it."""
 READINGS = {"run": 2}
 """How often a step is timed for one request, where it is not once: a run waits once."""
 CALIBRATED = 50
@@ -61,6 +65,7 @@ PLACES: tuple[tuple[Any, str, str, Name], ...] = (
     (Delivery, "receive", "store", _always("ReceiveMessage")),
     (Claims, "delete", "store", _always("DeleteMessage")),
     (Database, "commit", "commit", _always(EVERY)),
+    (Written, "tell", "answer", _always(EVERY)),
     (JsonWire, "reply", "encode", _of_wire),
     (Recorder, "record", "record", _of_call),
     (http_connection, "render", "render", _same),
@@ -74,6 +79,8 @@ class Stopwatch:
         self.action = EVERY
         self.seconds: dict[tuple[str, str], float] = defaultdict(float)
         self.requests: dict[str, int] = defaultdict(int)
+        self._within = 0.0
+        """How long steps took that were done within the one that is being timed."""
         costs = [self._cost() for _ in range(CALIBRATED)]
         self._inside, self._whole = (min(kind) for kind in zip(*costs, strict=True))
 
@@ -98,45 +105,52 @@ class Stopwatch:
         self.requests[action] += 1
 
     def microseconds(self, action: str) -> dict[str, float]:
-        """Of one request, step by step; the commit is shared alike."""
+        """Of one request, step by step."""
         each = {
             step: self.seconds[action, step] / self.requests[action] * 1e6 - READINGS.get(step, 1) * self._inside
             for step in STEPS
         }
-        each["run"] -= each["store"] + self._whole
-        return each | {"commit": self.seconds[EVERY, "commit"] / sum(self.requests.values()) * 1e6}
+        each["run"] -= self._whole - self._inside  # the reading of the store's clock was done within it
+        everyone = sum(self.requests.values())
+        return each | {step: self.seconds[EVERY, step] / everyone * 1e6 for step in SHARED}
 
     def timed(self, function: Callable[..., Any], step: str, name: Name) -> Callable[..., Any]:
-        seconds, clock = self.seconds, time.perf_counter
+        clock = time.perf_counter
 
         def timed(*args: Any, **kwargs: Any) -> Any:
-            key = name(self, args), step
+            key, before, self._within = (name(self, args), step), self._within, 0.0
             started = clock()
             try:
                 return function(*args, **kwargs)
             finally:
-                seconds[key] += clock() - started
+                self._note(key, clock() - started, before)
 
         return timed
 
     def run(self, function: Callable[..., Any], step: str, name: Name) -> Callable[..., Any]:
         """A coroutine that is timed from each of its waits to the next."""
-        seconds, clock = self.seconds, time.perf_counter
+        clock = time.perf_counter
 
         @types.coroutine
         def run(*args: Any) -> Generator[Any, None, Any]:
             running, key = function(*args), (name(self, args), step)
             while True:
+                before, self._within = self._within, 0.0
                 started = clock()
                 try:
                     awaited = running.send(None)
                 except StopIteration as done:
                     return done.value
                 finally:
-                    seconds[key] += clock() - started
+                    self._note(key, clock() - started, before)
                 yield awaited
 
         return run
+
+    def _note(self, key: tuple[str, str], took: float, before: float) -> None:
+        """`before` is how long steps took within the outer one until this one began."""
+        self.seconds[key] += took - self._within
+        self._within = before + took
 
 
 @contextmanager
