@@ -14,6 +14,8 @@ is told so, and the process must stop and recover through the log at its next st
 
 import asyncio
 import contextlib
+import os
+import sys
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from time import perf_counter
@@ -44,6 +46,13 @@ FULL = "The disk is full."
 REFUSALS = (KeyRefused, QueueGone, RecordsChanged, TooManyInFlight)
 """What a change may raise when what it has written, if anything, is complete in itself."""
 FATAL = (apsw.IOError, apsw.CorruptError, apsw.NotADBError, apsw.CantOpenError, apsw.ReadOnlyError)
+
+
+def stop(error: BaseException) -> None:
+    """What is on the disk is not known any more; the next start finds out from the log."""
+    log.critical("stopping: the disk failed", reason=str(error))
+    sys.stderr.flush()
+    os._exit(70)
 
 
 class Database:

@@ -1,13 +1,10 @@
 """`SqliteStore`: the Store port over one SQLite file. What each change does is in the modules beside this one."""
 
-import os
-import sys
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
 import apsw
-import structlog
 
 from penstock.core.directory import Record, RecordKey
 from penstock.core.errors import QueueGone
@@ -24,7 +21,7 @@ from penstock.stores.sqlite.cards import Cards
 from penstock.stores.sqlite.catalogue import DELAYED, IN_FLIGHT, READY, Catalogue, Entry
 from penstock.stores.sqlite.claims import Claims
 from penstock.stores.sqlite.data_keys import DataKeys
-from penstock.stores.sqlite.database import FULL, Database
+from penstock.stores.sqlite.database import FULL, Database, stop
 from penstock.stores.sqlite.dead_letters import DeadLetters
 from penstock.stores.sqlite.delivery import Delivery
 from penstock.stores.sqlite.file import copy
@@ -42,20 +39,10 @@ COUNTED_AFTER = 20
 """Rounds of catching up before counting: counts are exact but in the worst of storms."""
 
 
-log = structlog.get_logger("penstock")
-
-
-def _stop(error: BaseException) -> None:
-    """What is on the disk is not known any more; the next start finds out from the log."""
-    log.critical("stopping: the disk failed", reason=str(error))
-    sys.stderr.flush()
-    os._exit(70)
-
-
 class SqliteStore:
     capabilities = Capabilities(durable=True, backup=True, journal=True, encrypts=True)
 
-    def __init__(self, path: Path, on_fatal: Callable[[BaseException], None] = _stop) -> None:
+    def __init__(self, path: Path, on_fatal: Callable[[BaseException], None] = stop) -> None:
         self.path = path
         outbox = self._outbox = Outbox()
         self.database = db = Database(path, outbox, self._before_commit, self._after_commit, self._load_again, on_fatal)
