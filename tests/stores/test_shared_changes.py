@@ -51,18 +51,38 @@ async def test_ten_messages_at_the_most_are_sent_received_and_deleted_by_one_sta
     assert statements == dict.fromkeys(BY_KIND, changes)
 
 
-async def test_those_of_other_queues_times_and_callers_do_not_share(opened: Open) -> None:
+async def test_those_of_other_queues_and_callers_do_not_share(opened: Open) -> None:
     world = await opened(None)
     a, b = [await world.queue(name) for name in "ab"]
-    send, now = world.store.send, world.now
     with Statements(world) as statements:
         await asyncio.gather(
-            *(send(a.id, [new("m")], now, by="anna") for _ in range(2)),
-            send(b.id, [new("m")], now, by="anna"),
-            send(a.id, [new("m")], now + 1, by="anna"),
-            send(a.id, [new("m")], now, by="bob"),
+            *(world.store.send(a.id, [new("m")], world.now, by="anna") for _ in range(2)),
+            world.store.send(b.id, [new("m")], world.now, by="anna"),
+            world.store.send(a.id, [new("m")], world.now, by="bob"),
         )
-    assert statements["INSERT INTO message"] == 4
+    assert statements["INSERT INTO message"] == 3
+
+
+async def test_what_is_shared_happens_at_the_time_of_the_latest(opened: Open) -> None:
+    world = await opened(None)
+    line, now = await world.queue("orders"), world.now
+    await asyncio.gather(*(world.store.send(line.id, [new("m")], now + late) for late in (1, 2, 0)))
+    world.advance(0.002)
+    assert [message.sent for message in await line.receive()] == [now + 2] * 3
+
+
+async def test_those_who_come_in_later_turns_of_the_loop_share_as_well(opened: Open) -> None:
+    world = await opened(None)
+    line = await world.queue("orders")
+
+    async def late(turns: int) -> None:
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        await line.send("m")
+
+    with Statements(world) as statements:
+        await asyncio.gather(*(late(turns) for turns in (0, 0, 1, 2, 3)))
+    assert statements["INSERT INTO message"] == 1
 
 
 async def test_those_who_want_other_windows_do_not_share(opened: Open) -> None:

@@ -1,11 +1,11 @@
 """One SQLite file with one writer, and the group commit that makes it fast.
 
-Changes are applied on the event loop, one after the other, inside one open transaction. Callers who ask for the same in
-one turn of the loop share one change, which is made when the turn is over (`share`). The transaction is committed, with
-one fsync, as soon as the loop has run everything that was ready: requests that arrive together share the commit, and a
-lone request never waits for a timer, nor for a turn of the loop. A send that wakes a receiver does: the receive is in
-the next turn, and in the same commit. A caller is answered after the commit with its change returned, and before the
-journal's file and the counters are.
+Changes are applied on the event loop, one after the other, inside one open transaction. Callers who ask for the same
+share one change, which is made just before the commit (`share`). The transaction is committed, with one fsync, as soon
+as the loop has run everything that was ready: requests that arrive together share the commit, and a lone request never
+waits for a timer, nor for a turn of the loop. A send that wakes a receiver does: the receive is in the next turn, and
+in the same commit. A caller is answered after the commit with its change returned, and before the journal's file and
+the counters are.
 
 What can go wrong: a full disk rolls the batch back, everyone in it is told to try again, and the store goes on with
 what makes room, until there is some. Any other I/O error means that nobody knows what is on the disk any more: everyone
@@ -133,15 +133,15 @@ class Database:
         return result
 
     def share(
-        self, change: Callable[[Sequence[A], *Ts], Sequence[T]], items: Sequence[A], *args: *Ts
+        self, change: Callable[[Sequence[A], int, *Ts], Sequence[T]], items: Sequence[A], now: int, *args: *Ts
     ) -> Coroutine[Any, Any, Sequence[T]]:
-        """`relieve` for somebody who is often one of many. Those who ask for the same in one turn of the loop share the
-        change: it is told the items of them all, and has a result for each item."""
+        """`relieve` for somebody who is often one of many. Those who ask for the same before a commit share the change:
+        it is told the items of them all, and the time of the latest, and has a result for each item."""
         if self.alone or len(items) >= SHARED_AT_MOST:
-            return self.relieve(change, items, *args)
-        return self._shared((change, args), items)
+            return self.relieve(change, items, now, *args)
+        return self._shared((change, args), items, now)
 
-    async def _shared(self, key: Key, items: Sequence[Any]) -> Sequence[Any]:
+    async def _shared(self, key: Key, items: Sequence[Any], now: int) -> Sequence[Any]:
         party = self._parties.get(key)
         if party is not None and len(party.items) + len(items) > SHARED_AT_MOST:
             self._carry_out(self._parties.pop(key))
@@ -150,15 +150,14 @@ class Database:
             self._make(_begin_with_nothing)
         if party is None:
             party = self._parties[key] = Party(key)
-        place, written = len(party.items), self._written
-        party.items += items
+        place, written = party.join(items, now), self._written
         self._waiting += 1
         try:
             await written
         except Unavailable:
             if party.changed or self._failed:
                 raise
-            return await self._shared(key, items)  # it was undone before it was made, or what it saw was
+            return await self._shared(key, items, now)  # it was undone before it was made, or what it saw was
         if party.refusal is not None:
             raise party.refusal
         return party.results[place : place + len(items)]
@@ -166,7 +165,7 @@ class Database:
     def _carry_out(self, party: Party) -> None:
         (change, args), party.changed = party.key, True
         try:
-            party.results, party.changed = self._make(change, party.items, *args)
+            party.results, party.changed = self._make(change, party.items, party.now, *args)
         except REFUSALS as refusal:
             party.refusal, party.changed = refusal, False
         except Unavailable:
@@ -219,14 +218,20 @@ class Database:
 
     def _commit_when_all_are_in(self) -> None:
         """A lone change is committed at once. While others join, there is no hurry: whoever comes now shares the
-        commit, which takes longer than to look for them."""
+        commit, which takes longer than to look for them. What is carried out at the end may be waited for by more."""
+        if self._others_join():
+            return
         self._carry_out_all()
-        joined = self._waiting
-        if self._in_transaction and self._joined < joined < SHARE_AT_MOST:
-            self._joined = joined
-            self._loop.call_soon(self._commit_when_all_are_in)
-        else:
+        if not self._others_join():
             self.commit()
+
+    def _others_join(self) -> bool:
+        """Whether to look again in the next turn of the loop."""
+        before, self._joined = self._joined, self._waiting
+        more = self._in_transaction and before < self._waiting < SHARE_AT_MOST
+        if more:
+            self._loop.call_soon(self._commit_when_all_are_in)
+        return more
 
     def commit(self) -> None:
         if self._in_transaction:

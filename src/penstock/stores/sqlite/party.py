@@ -1,4 +1,4 @@
-"""Callers who ask for the same in one turn of the loop: one change is made for all of them, and has a result for each.
+"""Callers who ask for the same before one commit: one change is made for all of them, and has a result for each.
 
 A statement for ten messages takes hardly longer than one for a single message, and so does what surrounds it. What
 counts as the same is the business of whoever asks: it is told by the change and its arguments, all but the items.
@@ -18,10 +18,18 @@ class Party:
     """`changed` is true until it is known that nothing was changed: within a rollback members ask for it. `refusal` is
     why none of them has a result."""
 
-    __slots__ = ("changed", "items", "key", "refusal", "results")
+    __slots__ = ("changed", "items", "key", "now", "refusal", "results")
 
     def __init__(self, key: Key) -> None:
-        self.key, self.changed = key, False
+        self.key, self.now, self.changed = key, 0, False
         self.items: list[Any] = []
         self.results: Sequence[Any] = ()
         self.refusal: Exception | None = None
+
+    def join(self, items: Sequence[Any], now: int) -> int:
+        """Where the results of these items will be. What is done for all is done at the time of the latest."""
+        place = len(self.items)
+        self.items += items
+        if now > self.now:
+            self.now = now
+        return place

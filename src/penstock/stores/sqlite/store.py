@@ -257,9 +257,9 @@ class SqliteStore:
         self, queue_id: int, messages: Sequence[NewMessage], now: int, *, by: str = ""
     ) -> Coroutine[Any, Any, Sequence[Sent]]:
         self.database.check_room()
-        return self.database.share(self._send, messages, queue_id, now, by)
+        return self.database.share(self._send, messages, now, queue_id, by)
 
-    def _send(self, messages: Sequence[NewMessage], queue_id: int, now: int, by: str) -> list[Sent]:
+    def _send(self, messages: Sequence[NewMessage], now: int, queue_id: int, by: str) -> list[Sent]:
         sent = self._sending.send(queue_id, messages, now, by)
         self.traffic.sent(self._catalogue.by_id[queue_id].queue.key, messages, sent, now)
         return sent
@@ -267,7 +267,7 @@ class SqliteStore:
     async def receive(self, queue_id: int, ask: Receive, now: int, *, by: str = "") -> Sequence[Message]:
         if ask.limit > 1 or ask.attempt_id is not None:
             return await self.database.relieve(self._receive, queue_id, ask, now, by)
-        (given,) = await self.database.share(self._receive_one_each, (None,), queue_id, ask, now, by)
+        (given,) = await self.database.share(self._receive_one_each, (None,), now, queue_id, ask, by)
         if given is None:
             raise TooManyInFlight
         return given
@@ -279,7 +279,7 @@ class SqliteStore:
         return messages
 
     def _receive_one_each(
-        self, callers: Sequence[None], queue_id: int, ask: Receive, now: int, by: str
+        self, callers: Sequence[None], now: int, queue_id: int, ask: Receive, by: str
     ) -> Sequence[Sequence[Message] | None]:
         given = self._delivery.receive_one_each(len(callers), queue_id, ask, now, by)
         self.traffic.received(self._catalogue.by_id[queue_id].queue.key, sum(map(bool, given)), now)
@@ -288,9 +288,9 @@ class SqliteStore:
     def delete(
         self, queue_id: int, claims: Sequence[bytes], now: int, *, by: str = ""
     ) -> Coroutine[Any, Any, Sequence[Outcome]]:
-        return self.database.share(self._delete_messages, claims, queue_id, now, by)
+        return self.database.share(self._delete_messages, claims, now, queue_id, by)
 
-    def _delete_messages(self, claims: Sequence[bytes], queue_id: int, now: int, by: str) -> list[Outcome]:
+    def _delete_messages(self, claims: Sequence[bytes], now: int, queue_id: int, by: str) -> list[Outcome]:
         outcomes = self._claims.delete(queue_id, claims, now, by)
         self.traffic.deleted(self._catalogue.by_id[queue_id].queue.key, outcomes.count(Outcome.DONE), now)
         return outcomes
