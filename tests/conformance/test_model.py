@@ -71,7 +71,7 @@ OFTEN = {"send": 3, "receive": 5, "delete": 3, "hide": 2, "wait_for_an_edge": 3}
 STEPS = {
     "send": (places, st.lists(drafts, min_size=1, max_size=5), st.booleans()),
     "receive": (places, st.sampled_from([1, 2, 3, 10]), st.sampled_from([0, 0, 1, 5, 30, 43_200])),
-    "receive_one_each": (places, st.sampled_from([2, 3, 12]), st.sampled_from([1, 30])),
+    "receive_one_each": (places, st.sampled_from([2, 3, 40]), st.sampled_from([1, 30])),
     "delete": (st.lists(recent, min_size=1, max_size=3),),
     "hide": (recent, st.sampled_from([0, 0, 1, 30, 43_199, 43_200])),
     "claim_what_is_not_there": (recent, st.sampled_from(GARBAGE)),

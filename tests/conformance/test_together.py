@@ -8,7 +8,7 @@ from penstock.core.store import Outcome, TooManyInFlight
 
 from .world import Line, World
 
-CALLERS = 23
+CALLERS = 43
 """More than fit into one shared change of any store."""
 
 

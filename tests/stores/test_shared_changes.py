@@ -13,6 +13,7 @@ from faults.power import Disk, installed
 from penstock.core.clock import ManualClock
 from penstock.core.errors import Unavailable
 from penstock.stores.sqlite import SqliteStore
+from penstock.stores.sqlite.party import SHARED_AT_MOST
 
 from .conftest import Open, keyring, store_of
 
@@ -38,8 +39,8 @@ class Statements(Counter[str]):
         return True
 
 
-@pytest.mark.parametrize(("callers", "changes"), [(2, 1), (10, 1), (11, 2), (25, 3)])
-async def test_ten_messages_at_the_most_are_sent_received_and_deleted_by_one_statement(
+@pytest.mark.parametrize(("callers", "changes"), [(2, 1), (SHARED_AT_MOST, 1), (SHARED_AT_MOST + 1, 2)])
+async def test_so_many_messages_are_sent_received_and_deleted_by_one_statement(
     opened: Open, callers: int, changes: int
 ) -> None:
     world = await opened(None)
@@ -94,13 +95,17 @@ async def test_those_who_want_other_windows_do_not_share(opened: Open) -> None:
     assert await line.bodies() == ["a"]
 
 
-async def test_a_batch_of_ten_is_a_change_of_its_own(opened: Open) -> None:
+async def test_batches_share_as_long_as_they_fit(opened: Open) -> None:
     world = await opened(None)
-    line = await world.queue("orders")
+    line, size = await world.queue("orders"), SHARED_AT_MOST // 2
     with Statements(world) as statements:
-        await asyncio.gather(line.send("one"), line.send(*"0123456789"), line.send("two"))
-    assert statements["INSERT INTO message"] == 2
-    assert len(await line.peek()) == 12
+        told = await asyncio.gather(*(line.send(*map(str, range(size))) for _ in range(3)))
+        await line.send(*map(str, range(SHARED_AT_MOST)))
+    assert statements["INSERT INTO message"] == 3
+    assert len({sent.id for batch in told for sent in batch}) == 3 * size
+    assert [message.body for message in await line.peek()] == [*map(str, range(size))] * 3 + [
+        *map(str, range(SHARED_AT_MOST))
+    ]
 
 
 @pytest.fixture

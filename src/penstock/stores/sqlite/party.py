@@ -7,8 +7,8 @@ counts as the same is the business of whoever asks: it is told by the change and
 from collections.abc import Callable, Sequence
 from typing import Any
 
-SHARED_AT_MOST = 10
-"""Items of one change: as many as a request may have, so no statement is longer than those that requests need."""
+SHARED_AT_MOST = 32
+"""Items of one change. There is a statement for each number of them: longer ones take long to compile, and gain little."""
 
 Change = Callable[..., Sequence[Any]]
 Key = tuple[Change, tuple[Any, ...]]
