@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 SHARED_AT_MOST = 32
-"""Items of one change. There is a statement for each number of them: longer ones take long to compile, and gain little."""
+"""Items of one change. There is a statement for each number of them: long ones take long to compile and gain little."""
 
 Change = Callable[..., Sequence[Any]]
 Key = tuple[Change, tuple[Any, ...]]
