@@ -2,8 +2,9 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import apsw
 import pytest
@@ -12,6 +13,8 @@ from conformance.world import World, new
 from faults.power import Disk, installed
 from penstock.core.clock import ManualClock
 from penstock.core.errors import Unavailable
+from penstock.core.message import Message
+from penstock.core.store import Outcome, Receive
 from penstock.stores.sqlite import SqliteStore
 from penstock.stores.sqlite.party import SHARED_AT_MOST
 
@@ -141,6 +144,43 @@ async def test_a_disk_that_is_full_loses_nobody_and_stores_nothing_twice(folder:
     assert sorted(message.body for message in await line.peek()) == ["stored"] * 12
     assert await other.states() == (0, 0, 0)
     await world.store.close()
+
+
+async def test_who_shared_the_batch_with_a_change_that_was_undone_is_served_once(opened: Open) -> None:
+    """By hand, as connections run their requests: they try again while the rollback is under way."""
+    world = await opened(None)
+    line = await world.queue("orders")
+    await line.send("a", "b", "c")
+    held, told = await line.receive_one(), list[object]()
+    database = store_of(world).database
+    database.execute("PRAGMA max_page_count=1")  # it cannot grow
+    store, now, huge = world.store, world.now, "x" * 1_000_000
+    for call in (
+        store.send(line.id, [new(huge)], now),
+        store.delete(line.id, [held.claim], now),
+        store.receive(line.id, Receive(1, 30), now),
+        store.receive(line.id, Receive(1, 30), now),
+    ):
+        run_by_hand(call, told)
+    for _ in range(10):  # turns of the loop
+        await asyncio.sleep(0)
+    refused, *served = told
+    assert isinstance(refused, Unavailable)
+    assert served[0] == [Outcome.DONE]
+    assert [message.body for given in served[1:] for message in cast(list[Message], given)] == ["b", "c"]
+    assert await line.states() == (0, 2, 0)
+
+
+def run_by_hand(call: Coroutine[Any, Any, object], told: list[object]) -> None:
+    def step(waited_for: object = None) -> None:
+        try:
+            call.send(None).add_done_callback(step)
+        except StopIteration as done:
+            told.append(done.value)
+        except Unavailable as error:
+            told.append(error)
+
+    step()
 
 
 async def test_an_error_that_nobody_foresaw_is_logged_and_undone(

@@ -173,11 +173,14 @@ class Database:
         except Exception as error:
             log.error("failed", exc_info=error)
 
-    def _carry_out_all(self) -> None:
-        parties, self._parties = self._parties, {}
+    def _carry_out_all(self) -> bool:
+        """Whether the transaction is still the same. If not, a change was undone, and with it all of them: who waited
+        has been told, and some have joined again, in the next one."""
+        parties, self._parties, written = self._parties, {}, self._written
         for party in parties.values():
-            if self._in_transaction:  # else the change before was undone: who waits has been told
+            if self._written is written and self._in_transaction:
                 self._carry_out(party)
+        return self._written is written and self._in_transaction
 
     def _make(self, change: Callable[[*Ts], T], *args: *Ts) -> tuple[T, bool]:
         """In the transaction that is open, or in a new one: the result of a change, and whether it changed anything."""
@@ -221,9 +224,9 @@ class Database:
         commit, which takes longer than to look for them. What is carried out at the end may be waited for by more."""
         if self._others_join():
             return
-        self._carry_out_all()
-        if not self._others_join():
-            self.commit()
+        if self._in_transaction and self._carry_out_all() and self._others_join():
+            return
+        self.commit()
 
     def _others_join(self) -> bool:
         """Whether to look again in the next turn of the loop."""
@@ -234,14 +237,13 @@ class Database:
         return more
 
     def commit(self) -> None:
-        if self._in_transaction:
+        while self._in_transaction:
             self._commit()
         self._settle()
 
     def _commit(self) -> None:
         """Callers are told first. What else there is to do can wait for the next turn of the loop, or for `commit`."""
-        self._carry_out_all()
-        if not self._in_transaction:
+        if not self._carry_out_all():
             return
         started = perf_counter()
         try:
@@ -256,10 +258,10 @@ class Database:
             return
         self._in_transaction, self._unsettled = False, True
         waiting, self._waiting = self._waiting, 0
-        if waiting:
+        if self._changed:
             self.disk_full = self.disk_full and not self._room
-            if self._changed:
-                self.on_commit(waiting, perf_counter() - started)
+            self.on_commit(waiting, perf_counter() - started)
+        if waiting:
             self._written.tell()
 
     def _settle(self) -> None:
