@@ -224,9 +224,9 @@ class Database:
         commit, which takes longer than to look for them. What is carried out at the end may be waited for by more."""
         if self._others_join():
             return
-        if self._in_transaction and self._carry_out_all() and self._others_join():
-            return
-        self.commit()
+        if self._in_transaction and self._carry_out_all() and not self._others_join():
+            self._commit()
+        self._settle()
 
     def _others_join(self) -> bool:
         """Whether to look again in the next turn of the loop."""
@@ -237,6 +237,7 @@ class Database:
         return more
 
     def commit(self) -> None:
+        """At once, all that there is."""
         while self._in_transaction:
             self._commit()
         self._settle()
