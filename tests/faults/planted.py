@@ -64,7 +64,7 @@ BUGS = (
         ("stores/sqlite/delivery.py", "= now + ask.visibility_seconds * 1000 if", "= now + ask.visibility_seconds if"),
     )),
     Bug("deduplication forgets its scope", SCOPES, (
-        ("stores/sqlite/sending.py", "entry.queue.deduplication_scope(message.group, now)", '""'),
+        ("stores/sqlite/sending.py", "queue.deduplication_scope(new.group, now)", '""'),
     )),
     Bug("a dead letter stays in its queue too", MODEL, (
         ("stores/sqlite/shelves.py", "        new_group = self.groups.enter(target, group", BURIED_TWICE),
