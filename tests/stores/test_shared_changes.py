@@ -16,7 +16,7 @@ from penstock.core.errors import Unavailable
 from penstock.core.message import Message
 from penstock.core.store import Outcome, Receive
 from penstock.stores.sqlite import SqliteStore
-from penstock.stores.sqlite.party import SHARED_AT_MOST
+from penstock.stores.sqlite.party import MOST_ITEMS
 
 from .conftest import Open, keyring, store_of
 
@@ -42,7 +42,7 @@ class Statements(Counter[str]):
         return True
 
 
-@pytest.mark.parametrize(("callers", "changes"), [(2, 1), (SHARED_AT_MOST, 1), (SHARED_AT_MOST + 1, 2)])
+@pytest.mark.parametrize(("callers", "changes"), [(2, 1), (MOST_ITEMS, 1), (MOST_ITEMS + 1, 2)])
 async def test_so_many_messages_are_sent_received_and_deleted_by_one_statement(
     opened: Open, callers: int, changes: int
 ) -> None:
@@ -100,14 +100,14 @@ async def test_those_who_want_other_windows_do_not_share(opened: Open) -> None:
 
 async def test_batches_share_as_long_as_they_fit(opened: Open) -> None:
     world = await opened(None)
-    line, size = await world.queue("orders"), SHARED_AT_MOST // 2
+    line, size = await world.queue("orders"), MOST_ITEMS // 2
     with Statements(world) as statements:
         told = await asyncio.gather(*(line.send(*map(str, range(size))) for _ in range(3)))
-        await line.send(*map(str, range(SHARED_AT_MOST)))
+        await line.send(*map(str, range(MOST_ITEMS)))
     assert statements["INSERT INTO message"] == 3
     assert len({sent.id for batch in told for sent in batch}) == 3 * size
     assert [message.body for message in await line.peek()] == [*map(str, range(size))] * 3 + [
-        *map(str, range(SHARED_AT_MOST))
+        *map(str, range(MOST_ITEMS))
     ]
 
 
@@ -169,6 +169,30 @@ async def test_who_shared_the_batch_with_a_change_that_was_undone_is_served_once
     assert served[0] == [Outcome.DONE]
     assert [message.body for given in served[1:] for message in cast(list[Message], given)] == ["b", "c"]
     assert await line.states() == (0, 2, 0)
+
+
+async def test_who_tries_again_after_a_full_party_was_undone_is_not_forgotten(opened: Open) -> None:
+    world = await opened(None)
+    line, told = await world.queue("orders.fifo"), list[object]()
+    (first,) = await line.send("m", deduplication_id="x")
+    store_of(world).database.execute("PRAGMA max_page_count=1")  # it cannot grow
+
+    def send(body: str, deduplication_id: str = "x") -> None:
+        message = new(body, group="g", deduplication_id=deduplication_id)
+        run_by_hand(world.store.send(line.id, [message], world.now), told)
+
+    for _ in range(MOST_ITEMS):  # duplicates, which change nothing
+        send("m")
+    for _ in range(MOST_ITEMS - 1):
+        send("m")
+    send("x" * 1_000_000, "y")
+    send("m")  # there is no room for it in a party that cannot be stored
+    for _ in range(10):  # turns of the loop
+        await asyncio.sleep(0)
+    refused = [answer for answer in told if isinstance(answer, Unavailable)]
+    duplicates = [sent for answer in told if isinstance(answer, list) for sent in answer]
+    assert len(refused) == MOST_ITEMS
+    assert [(sent.id, sent.duplicate) for sent in duplicates] == [(first.id, True)] * (MOST_ITEMS + 1)
 
 
 def run_by_hand(call: Coroutine[Any, Any, object], told: list[object]) -> None:

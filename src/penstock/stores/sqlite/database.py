@@ -29,7 +29,7 @@ from penstock.core.keyring import KeyRefused
 from penstock.core.outbox import Outbox
 from penstock.core.store import RecordsChanged, StoreError, TooManyInFlight
 from penstock.stores.sqlite.file import connect, locked, migrate
-from penstock.stores.sqlite.party import SHARED_AT_MOST, Key, Party
+from penstock.stores.sqlite.party import MOST_ITEMS, Key, Party
 from penstock.stores.sqlite.reserve import Reserve
 from penstock.stores.sqlite.written import Written
 
@@ -137,15 +137,15 @@ class Database:
     ) -> Coroutine[Any, Any, Sequence[T]]:
         """`relieve` for somebody who is often one of many. Those who ask for the same before a commit share the change:
         it is told the items of them all, and the time of the latest, and has a result for each item."""
-        if self.alone or len(items) >= SHARED_AT_MOST:
+        if self.alone or len(items) >= MOST_ITEMS:
             return self.relieve(change, items, now, *args)
         return self._shared((change, args), items, now)
 
     async def _shared(self, key: Key, items: Sequence[Any], now: int) -> Sequence[Any]:
         party = self._parties.get(key)
-        if party is not None and len(party.items) + len(items) > SHARED_AT_MOST:
+        if party is not None and len(party.items) + len(items) > MOST_ITEMS:
             self._carry_out(self._parties.pop(key))
-            party = None
+            party = self._parties.get(key)  # if that was undone, others may have joined again
         if not self._in_transaction:
             self._make(_begin_with_nothing)
         if party is None:
@@ -168,10 +168,9 @@ class Database:
             party.results, party.changed = self._make(change, party.items, party.now, *args)
         except REFUSALS as refusal:
             party.refusal, party.changed = refusal, False
-        except Unavailable:
-            pass  # they have been told
-        except Exception as error:
-            log.error("failed", exc_info=error)
+        except Exception as error:  # members are told within the rollback that it was not stored
+            if not isinstance(error, Unavailable):
+                log.error("failed", exc_info=error)
 
     def _carry_out_all(self) -> bool:
         """Whether the transaction is still the same. If not, a change was undone, and with it all of them: who waited
@@ -222,14 +221,14 @@ class Database:
     def _commit_when_all_are_in(self) -> None:
         """A lone change is committed at once. While others join, there is no hurry: whoever comes now shares the
         commit, which takes longer than to look for them. What is carried out at the end may be waited for by more."""
-        if self._others_join():
+        if self._wait_for_others():
             return
-        if self._in_transaction and self._carry_out_all() and not self._others_join():
+        if self._in_transaction and self._carry_out_all() and not self._wait_for_others():
             self._commit()
         self._settle()
 
-    def _others_join(self) -> bool:
-        """Whether to look again in the next turn of the loop."""
+    def _wait_for_others(self) -> bool:
+        """Look again in the next turn of the loop if anybody joined in this one; whether that is so."""
         before, self._joined = self._joined, self._waiting
         more = self._in_transaction and before < self._waiting < SHARE_AT_MOST
         if more:

@@ -7,7 +7,7 @@ counts as the same is the business of whoever asks: it is told by the change and
 from collections.abc import Callable, Sequence
 from typing import Any
 
-SHARED_AT_MOST = 32
+MOST_ITEMS = 32
 """Items of one change. There is a statement for each number of them: long ones take long to compile and gain little."""
 
 Change = Callable[..., Sequence[Any]]
