@@ -12,6 +12,7 @@ from functools import cache
 from penstock.core import fairness
 from penstock.stores.sqlite.catalogue import IN_FLIGHT, READY, Entry
 from penstock.stores.sqlite.database import Database
+from penstock.stores.sqlite.statements import listed
 
 _HEAD = """FROM message WHERE shelf=message_group.shelf AND grp=message_group.id AND place IS NOT NULL
     ORDER BY place LIMIT 1"""
@@ -19,10 +20,6 @@ _COUNTERS = "messages=messages+?1, ready=ready+?2, in_flight=in_flight+?3"
 _UPDATE_FAIR = f"""
     UPDATE message_group SET {_COUNTERS}, (available, head) = (SELECT place, number {_HEAD})
     WHERE id=?4 RETURNING ready, in_flight, last_sent, noisy, name"""
-
-
-def _ids(groups: int) -> str:
-    return f"id IN ({','.join('?' * groups)})"
 
 
 @cache
@@ -40,17 +37,19 @@ def _update_fifo(groups: int) -> str:
     return f"""
         UPDATE message_group SET {_COUNTERS}, (available, head) =
             (SELECT CASE state WHEN 0 THEN coalesce(shown, enqueued) END, place {_HEAD})
-        WHERE {_ids(groups)}"""
+        WHERE id IN {listed(groups)}"""
 
 
 @cache
 def _end(groups: int) -> str:
-    return f"DELETE FROM message_group WHERE messages=? AND {_ids(groups)}"
+    return f"DELETE FROM message_group WHERE messages=? AND id IN {listed(groups)}"
 
 
 @cache
 def _block(groups: int) -> str:
-    return f"UPDATE message_group SET ready=ready-?1, in_flight=in_flight+?1, available=NULL WHERE {_ids(groups)}"
+    return (
+        f"UPDATE message_group SET ready=ready-?1, in_flight=in_flight+?1, available=NULL WHERE id IN {listed(groups)}"
+    )
 
 
 def _by_number(groups: Iterable[int]) -> dict[int, list[int]]:

@@ -16,6 +16,7 @@ from penstock.stores.sqlite.data_keys import DataKey, DataKeys
 from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.packing import checksum, pack
 from penstock.stores.sqlite.shelves import Shelves, Spot
+from penstock.stores.sqlite.statements import rows
 
 _COLUMNS = "number", "shelf", "enqueued", "state", "place", "due", "grp", "size", "id", "checksum", "content"
 
@@ -23,15 +24,14 @@ _COLUMNS = "number", "shelf", "enqueued", "state", "place", "due", "grp", "size"
 @cache
 def _remember(messages: int) -> str:
     return f"""
-        INSERT INTO deduplication VALUES {",".join(["(?,?,?,?,?,?)"] * messages)}
+        INSERT INTO deduplication VALUES {rows(messages, columns=6)}
         ON CONFLICT DO UPDATE SET id=excluded.id, sequence=excluded.sequence, expires=excluded.expires
         WHERE expires<=?"""
 
 
 @cache
 def _insert(messages: int) -> str:
-    row = f"({','.join('?' * len(_COLUMNS))})"
-    return f"INSERT INTO message ({', '.join(_COLUMNS)}) VALUES {','.join([row] * messages)}"
+    return f"INSERT INTO message ({', '.join(_COLUMNS)}) VALUES {rows(messages, len(_COLUMNS))}"
 
 
 class Sending:
@@ -114,12 +114,12 @@ class Sending:
         """Remember those that are no duplicates."""
         queue, shelf, expires = entry.queue, entry.shelf, now + DEDUPLICATION_MS
         keys = [(shelf, queue.deduplication_scope(new.group, now), new.deduplication_id) for new in messages]
-        rows = [
+        values = [
             value
             for key, new, number in zip(keys, messages, numbers, strict=True)
             for value in (*key, new.id.encode(), number, expires)
         ]
-        self._db.execute(_remember(len(messages)), (*rows, now))
+        self._db.execute(_remember(len(messages)), (*values, now))
         if self._db.changes() == len(messages):
             return {}
         first = (self._remembered(key) for key in keys)

@@ -14,6 +14,7 @@ from penstock.stores.sqlite.cards import COLUMNS, WITHOUT_CONTENT, Card
 from penstock.stores.sqlite.catalogue import DAMAGED, DELAYED, IN_FLIGHT, READY, Catalogue, Entry
 from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.groups import Groups
+from penstock.stores.sqlite.statements import listed
 
 PROMOTED_AT_ONCE = 500
 EXPIRED_AT_ONCE = 1000
@@ -28,12 +29,12 @@ _FIND = f"SELECT {COLUMNS} FROM message WHERE number=? AND shelf=?"
 @cache
 def _held(messages: int) -> str:
     """`+shelf`: rows are found by their numbers, not by an index on the shelf."""
-    return f"SELECT {WITHOUT_CONTENT} FROM message WHERE number IN ({','.join('?' * messages)}) AND +shelf=?"
+    return f"SELECT {WITHOUT_CONTENT} FROM message WHERE number IN {listed(messages)} AND +shelf=?"
 
 
 @cache
 def _delete(messages: int) -> str:
-    return f"DELETE FROM message WHERE number IN ({','.join('?' * messages)})"
+    return f"DELETE FROM message WHERE number IN {listed(messages)}"
 
 
 @cache
@@ -41,7 +42,7 @@ def _deliver(column: str, messages: int) -> str:
     """On a standard queue a message leaves its place in line, on a FIFO queue it keeps it."""
     return (
         f"UPDATE message SET state=?, {column}=?, due=?, receives=receives+1, received=?,"
-        f" first_received=coalesce(first_received, ?) WHERE number IN ({','.join('?' * messages)})"
+        f" first_received=coalesce(first_received, ?) WHERE number IN {listed(messages)}"
     )
 
 
