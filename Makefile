@@ -16,13 +16,17 @@ pip = $(1)/bin/python -m pip --disable-pip-version-check --quiet install
 
 RUN_LOCKS := requirements.txt requirements-build.txt
 DEV_LOCKS := $(RUN_LOCKS) requirements-spark.txt requirements-dev.txt
-RUN := .venv/.run-$(call hash,$(RUN_LOCKS))
+NATIVE := native/Cargo.toml $(wildcard native/src/*.rs)
+RUN := .venv/.run-$(call hash,$(RUN_LOCKS) pyproject.toml $(NATIVE))
 DEV := .venv/.dev-$(call hash,$(DEV_LOCKS))
 SPARK := .venv/.spark-$(call hash,requirements-spark.txt)
 SDKS := boto3-1.28 awscli celery spark-4.1
 TOOLS := java:openjdk-17-jre-headless chromium:chromium curl:curl node:nodejs npm:npm
 sdk = .venvs/$(1)/.ready-$(call hash,tests/sdk/requirements-$(1).txt)
 JAVASCRIPT := .venvs/javascript/.ready-$(call hash,tests/sdk/javascript/package-lock.json)
+
+NO_CARGO := Penstock will run without its native part, at half the speed: Rust is not installed (rustup.rs, or your \
+	distribution's cargo if it is 1.85 or newer). Then: make clean run
 
 # $(call venv,DIRECTORY): make it, or end in one line that says what to install.
 define venv
@@ -107,6 +111,7 @@ clean: ## Remove everything that make has made; ./data and ./demo stay
 $(RUN):
 	$(call venv,.venv)
 	@$(call pip,.venv) -r requirements.txt -r requirements-build.txt
+	@command -v cargo >/dev/null && echo "Compiling native/ (once, under a minute)…" || echo "$(NO_CARGO)"
 	@$(call pip,.venv) --no-deps --no-build-isolation --editable .
 	@rm -f .venv/.run-* && touch $@
 

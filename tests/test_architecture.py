@@ -14,9 +14,9 @@ PACKAGE = ROOT / "src" / "penstock"
 MAY_IMPORT: dict[str, set[str]] = {
     "core": {"core"},
     "aws": {"aws", "core"},
-    "api": {"api", "aws", "core"},
-    "stores": {"core"},
-    "listeners": {"listeners", "aws", "core"},
+    "api": {"api", "aws", "core", "native"},
+    "stores": {"core", "native"},
+    "listeners": {"listeners", "aws", "core", "native"},
     "journal": {"journal", "core"},
     "audit": {"audit", "core", "journal"},
     "bench": {"bench"},

@@ -19,6 +19,7 @@ from penstock.api.access import Access
 from penstock.api.addresses import Addresses
 from penstock.api.authorise import authorise
 from penstock.api.call import Site
+from penstock.api.express import Express
 from penstock.api.gateway import Gateway
 from penstock.api.identities import Identities, Key
 from penstock.api.last_used import LastUsed
@@ -306,7 +307,14 @@ class Server:
             refuse=refuse,
             on_connections=self.metrics.connections,
             prepare=self.pages.prepare,
+            express=self._express(site, access, recorder),
         )
+
+    def _express(self, site: Site, access: Access, recorder: Recorder) -> Express | None:
+        limits = site.limits
+        paced = limits.max_requests_per_second_per_account or limits.max_requests_per_second_per_queue
+        native = registry.native()
+        return None if paced or native is None else Express(site, access, authorise, recorder.record, native)
 
 
 def _declared_keys(settings: Settings) -> Iterator[tuple[str, Key]]:

@@ -1,6 +1,7 @@
 """Families of interchangeable parts: a name, and where the part is. Loaded when first used."""
 
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,8 +24,16 @@ STORES = {
 
 
 def store_at(url: str) -> "Store":
-    store: Store = load(STORES[url.partition(":")[0]])(url)
+    store: Store = load(STORES[url.partition(":")[0]])(url, native())
     return store
+
+
+def native() -> ModuleType | None:
+    """What is compiled (`native/`), if it was built; without it everything is done in Python."""
+    try:
+        return import_module("penstock.native")
+    except ImportError:
+        return None
 
 
 def load(where: str) -> Any:

@@ -7,6 +7,7 @@ Two signatures at once, a part that comes twice, any algorithm but AWS4-HMAC-SHA
 refused: each lets two readers of one request see two different requests.
 """
 
+import hmac
 from contextlib import suppress
 from datetime import datetime
 from email.utils import mktime_tz, parsedate_tz
@@ -210,3 +211,11 @@ def incomplete(message: str) -> ServiceError:
 
 def mismatch(message: str) -> ServiceError:
     return ServiceError(MISMATCH, message)
+
+
+def signing_key(secret: str, date: str, region: str, service: str) -> bytes:
+    """What a secret signs with, on one day, in one region and for one service."""
+    key = f"AWS4{secret}".encode()
+    for part in (date, region, service, TERMINATOR):
+        key = hmac.digest(key, part.encode(), "sha256")
+    return key

@@ -12,6 +12,7 @@ is nor whether it may still be used: the secret is looked up for each request, a
 """
 
 import hmac
+import re
 from collections.abc import Callable
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 DATE, DECLARED_HASH, AUTHORIZATION = b"x-amz-date", b"x-amz-content-sha256", b"authorization"
 _PLACES = {name: b"\0%b\0" % name for name in VARYING}
 """Stand in a canonical request for the values that vary. No header holds a zero."""
+_PLACE = re.compile(rb"\0([^\0]+)\0")
 
 SKEW_SECONDS = 15 * 60
 SigningKey = Callable[[str, str, str, str], "tuple[_Hash, _Hash]"]
@@ -37,7 +39,7 @@ class Familiar:
     pair of them: within one second a client's requests have the same."""
 
     __slots__ = ("_begun", "_date", "_inner", "_opening", "_outer", "_rest", "_secret", "_signing_key", "_since",
-                 "_until", "claim")  # fmt: skip
+                 "_until", "_written", "claim")  # fmt: skip
 
     def __init__(self, claim: Signature, request: HttpRequest, signing_key: SigningKey) -> None:
         self.claim, self._signing_key = claim, signing_key
@@ -46,7 +48,17 @@ class Familiar:
         written = canonical_request(request.method, request.target, marked, claim.signed_headers, "")
         places = [written.find(place) for name, place in _PLACES.items() if name != DATE]
         first = min((place for place in places if place >= 0), default=len(written))
-        self._opening, self._rest = _form(written[:first]), _form(written[first:])
+        self._written = written[:first], written[first:]
+        self._opening, self._rest = map(_form, self._written)
+
+    def parts(self) -> tuple[list[bytes | str], list[bytes | str]]:
+        """The canonical request up to the hash of the body, before and from the first value but the date: bytes, and
+        names of headers whose values stand there."""
+        opening, rest = (
+            [part.decode() if place % 2 else part for place, part in enumerate(_PLACE.split(half))]
+            for half in self._written
+        )
+        return opening, rest
 
     def confirms(self, request: HttpRequest, secret: str, now: int) -> bool:
         """Whether `secret` signed exactly this request, at a time near `now` (epoch ms)."""

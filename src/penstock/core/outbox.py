@@ -25,7 +25,7 @@ Deleted = tuple[str, int, int]
 MOST_WAITING = 20_000
 """Several times what one commit has; they wait in memory."""
 
-_encode_lines = msgspec.json.Encoder().encode_lines
+_encode, _encode_lines = msgspec.json.Encoder().encode, msgspec.json.Encoder().encode_lines
 
 
 class Outbox:
@@ -36,7 +36,7 @@ class Outbox:
     def __init__(self) -> None:
         self.on, self.level, self._node = False, OFF, ""
         self.seq = self._committed = self._taken = 0
-        self._events: list[Event] = []
+        self._events: list[Event | msgspec.Raw] = []
 
     def attach(self, node: str, level: int, seq: int) -> None:
         """Make events from now on. `seq` is the last number that was committed, 0 if none was."""
@@ -48,7 +48,7 @@ class Outbox:
         """What is to be committed now, if anything; it counts as committed unless `forget` is called."""
         if not self._events:
             return None
-        first, self._taken = self.seq - len(self._events) + 1, self.seq
+        first, self._taken = self._taken + 1, self.seq
         lines = _encode_lines(self._events)
         self._events.clear()
         return first, self.seq, lines
@@ -60,10 +60,10 @@ class Outbox:
     def forget(self) -> None:
         """The transaction was rolled back: its numbers are given again."""
         self._events.clear()
-        self.seq = self._committed
+        self.seq = self._taken = self._committed
 
     def __len__(self) -> int:
-        return len(self._events)
+        return self.seq - self._taken
 
     def level_of(self, queue: Queue) -> int:
         if not self.on:
@@ -74,12 +74,24 @@ class Outbox:
     def note(self, event: Event) -> None:
         """An event that is no change. Its node and seq are filled in. While nothing can be committed, not all are kept:
         nobody waits for them."""
-        if self.on and len(self._events) < MOST_WAITING:
+        if self.on and len(self) < MOST_WAITING:
             self.seq += 1
             event.node, event.seq = self._node, self.seq
             self._events.append(event)
 
-    # Messages
+    # Messages. Whoever has many that are alike may write their lines himself.
+
+    def frame(self, queue: Queue, event: str, now: int, by: str) -> tuple[bytes, bytes, bytes]:
+        """What stands in a line about a message before its number, from there up to the message's id, and behind the
+        values that only messages have which were handed out."""
+        known = _encode(Event(self._node, 0, now, event, *queue.key, message_id=""))
+        before, between = known.removesuffix(b'"}').split(b'"seq":0', 1)
+        return before + b'"seq":', between, b',"principal":' + _encode(by) if by else b""
+
+    def add(self, number: int, lines: bytes) -> None:
+        """So many lines, without the last line's end, numbered from the next number on."""
+        self.seq += number
+        self._events.append(msgspec.Raw(lines))
 
     def sent(self, queue: Queue, new: NewMessage, delay_ms: int, now: int, by: str) -> None:
         level = self.level_of(queue)

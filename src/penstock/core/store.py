@@ -116,6 +116,19 @@ already): as many receivers may find one each. It says whether any comes to look
 together MAY wait for it."""
 
 
+class Party(Protocol):
+    """Plain requests that ask for the same, gathered by native code (`penstock.native`): how many there are. The
+    messages that they bring have no attributes and no delay of their own."""
+
+    def __len__(self) -> int: ...
+
+    def sizes(self) -> list[int]:
+        """Of the messages."""
+
+    def messages(self, make: type[NewMessage], sender: str, deduplicates: bool) -> list[NewMessage]:
+        """Those who deduplicate need an id of every message: if it brings none, it is the hash of its body."""
+
+
 class Store(Protocol):
     capabilities: Capabilities
     traffic: Traffic
@@ -253,6 +266,23 @@ class Store(Protocol):
         returns the same messages and claims, hidden anew, if none of them was deleted or changed since."""
 
     async def delete(self, queue_id: int, claims: Sequence[bytes], now: int, *, by: str = "") -> Sequence[Outcome]: ...
+
+    # A party is carried out as if its requests had come one after the other. A store MAY do it with native code of its
+    # own: then the results are in the party, and None is returned.
+
+    async def send_party(
+        self, queue_id: int, party: Party, sender: str, now: int, *, by: str = ""
+    ) -> Sequence[Sent] | None: ...
+
+    async def receive_party(
+        self, queue_id: int, party: Party, ask: Receive, now: int, *, by: str = ""
+    ) -> Sequence[Sequence[Message]] | None:
+        """What each of them is given; nothing, if too many are in flight."""
+
+    async def delete_party(
+        self, queue_id: int, party: Party, claims: Sequence[bytes], now: int, *, by: str = ""
+    ) -> Sequence[Outcome] | None:
+        """`claims` are those that the party has brought."""
 
     async def change_visibility(
         self, queue_id: int, changes: Sequence[tuple[bytes, int]], now: int, *, by: str = ""

@@ -76,7 +76,9 @@ class Traffic:
 
     def sent(self, queue: QueueKey, messages: Sequence[NewMessage], sent: Iterable[Sent], now: int) -> None:
         """Duplicates were not stored, and are not counted."""
-        sizes = [new.size for new, done in zip(messages, sent, strict=True) if not done.duplicate]
+        self.stored(queue, [new.size for new, done in zip(messages, sent, strict=True) if not done.duplicate], now)
+
+    def stored(self, queue: QueueKey, sizes: Sequence[int], now: int) -> None:
         if sizes:
             self._pending.append((_add_sent, queue, now, sizes))
 

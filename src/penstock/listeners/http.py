@@ -25,6 +25,7 @@ import structlog
 from penstock.aws.http import Handler, Prepare
 from penstock.core.neighbourhood import neighbourhood_of
 from penstock.listeners.http_connection import HttpConnection
+from penstock.listeners.http_express import Express, ExpressLane
 from penstock.listeners.http_likeness import Shared
 from penstock.listeners.http_limits import HttpLimits
 from penstock.listeners.http_reply import Refuse, refuse_in_words, render
@@ -75,6 +76,7 @@ class HttpListener:
         refuse: Refuse = refuse_in_words,
         on_connections: Callable[[int], object] | None = None,
         prepare: Prepare | None = None,
+        express: Express | None = None,
     ) -> None:
         """`port` 0 takes a free one, known after `start`. `on_connections` hears the number of open connections."""
         self.host, self.port, self.handler, self.refuse = host, port, handler, refuse
@@ -82,7 +84,8 @@ class HttpListener:
         self.draining = False
         self.date = date_line()
         self.likenesses = Shared()
-        self._tls_files, self._on_connections, self._prepare = tls, on_connections, prepare
+        self._tls_files, self._on_connections, self._prepare, self._express = tls, on_connections, prepare, express
+        self.lane: ExpressLane | None = None
         self._waiting: list[HttpConnection] = []
         self._tls: ssl.SSLContext | None = None
         self._loop: asyncio.AbstractEventLoop
@@ -105,6 +108,9 @@ class HttpListener:
             why = f"{error.strerror}{LISTEN_FAULTS.get(error.errno or 0, '')}"
             raise OSError(error.errno, f"cannot listen on {self.host} port {self.port}: {why}") from error
         self.port = self._sockets[0].getsockname()[1]
+        if self._express is not None and self._tls is None:
+            lane = self._express.lane(self.limits.body_bytes)
+            self.lane = ExpressLane(self._loop, lane, self._express, self._vigil, lambda: self.date)
         self._listen()
 
     def reload_tls(self) -> None:
@@ -128,6 +134,8 @@ class HttpListener:
         for connection in tuple(self._connections):
             connection.abort()
         await self._emptied(self.limits.linger_seconds)
+        if self.lane is not None:
+            self.lane.close()
         if self._timer is not None:
             self._timer.cancel()
 
@@ -241,6 +249,8 @@ class HttpListener:
     def _sweep(self) -> None:
         self._timer = self._loop.call_later(self._period, self._sweep) if self._connections else None
         self.date, now = date_line(), self._loop.time()
+        if self.lane is not None:
+            self.lane.recall_slow()
         for connection in tuple(self._connections):
             if connection.deadline <= now:
                 connection.expire(now)

@@ -1,13 +1,18 @@
 """One HTTP/1.1 connection: the order of its requests, its deadlines, and what happens when either side leaves.
 
     ARRIVING ─→ IDLE ─→ HEAD ─→ BODY ─→ SERVING ─→ FLUSHING ─→ IDLE …     (a stage with nothing to do is skipped)
-    any of them ─→ CLOSING ─→ GONE
+                 ↑ └─→ LENT                  any of them ─→ CLOSING ─→ GONE
+                 └──────┘
 
 One request at a time is in the handler: a coroutine that is run here, step by step, as far as it gets without waiting
 (a task around each request costs more than many a request). What the client pipelines behind it stays bytes, and past
 `read_ahead_bytes` the socket is not read (nor, then, the client's leaving seen until a reply fails). A connection
 waits in FLUSHING while a client is slow to read a reply, and for its next turn when more has come already. `deadline`
 is the moment from which the listener's sweep calls `expire`; nothing here starts a timer on the way of a request.
+
+**Lent.** After a request with a known head the connection may be lent to the express lane (`http_express`), which
+answers plain requests by itself. It comes back with the first that is none, or when it is wanted back. If it was of no
+use there it stays here for a while, longer each time.
 
 **When the client leaves.** A client that gives up on a long poll closes its socket, and all we see is an end of file:
 the same that a client sends which only closes its writing side (`printf … | nc`) and waits for the answer. To hand
@@ -24,7 +29,7 @@ import asyncio
 import math
 from collections.abc import Coroutine
 from enum import IntEnum
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import structlog
 
@@ -33,6 +38,9 @@ from penstock.listeners.http_framing import RequestReader
 from penstock.listeners.http_likeness import Shared
 from penstock.listeners.http_limits import HttpLimits, Refused
 from penstock.listeners.http_reply import CONTINUE, Refuse, render
+
+if TYPE_CHECKING:
+    from penstock.listeners.http_express import ExpressLane
 
 log = structlog.get_logger(__name__)
 
@@ -44,11 +52,14 @@ class Stage(IntEnum):
     ARRIVING = 3
     SERVING = 4
     FLUSHING = 5  # up to here bytes that come are kept
-    CLOSING = 6
-    GONE = 7
+    LENT = 6
+    CLOSING = 7
+    GONE = 8
 
 
-IDLE, HEAD, BODY, ARRIVING, SERVING, FLUSHING, CLOSING, GONE = Stage
+IDLE, HEAD, BODY, ARRIVING, SERVING, FLUSHING, LENT, CLOSING, GONE = Stage
+
+MOST_PATIENCE = 64
 
 
 class Owner(Protocol):
@@ -63,6 +74,8 @@ class Owner(Protocol):
 
     def arrived(self, connection: "HttpConnection") -> None:
         """A whole request is here; the connection will be told to run it."""
+
+    lane: "ExpressLane | None"
 
     def leave(self, connection: "HttpConnection") -> None: ...
 
@@ -83,6 +96,9 @@ class HttpConnection(asyncio.Protocol):
         self._farewell: asyncio.TimerHandle | None = None
         self._reading = True
         self._blocked = False
+        self._lent = 0  # what it is called in the express lane
+        self._known = False  # whether the request in SERVING had a known head
+        self._patience = self._waits = 0  # known heads to wait for before it is lent again
 
     @property
     def arrived(self) -> bool:
@@ -124,6 +140,7 @@ class HttpConnection(asyncio.Protocol):
         return True
 
     def connection_lost(self, error: Exception | None) -> None:
+        self._forgotten()
         self._stage = GONE
         if self._farewell is not None:
             self._farewell.cancel()
@@ -154,6 +171,12 @@ class HttpConnection(asyncio.Protocol):
             self._close()
         elif stage is FLUSHING or stage is CLOSING:
             self.abort()
+        elif stage is LENT and self._owner.lane is not None:
+            served, busy = self._owner.lane.served(self._lent)
+            if busy or served > self._judged:
+                self._judged, self.deadline = served, now + self._limits.idle_seconds
+            else:
+                self._close()
 
     def _judge_pace(self, now: float) -> None:
         """By what came since the last look, not since the start: a body sent fast to its last byte earns no rest."""
@@ -168,8 +191,11 @@ class HttpConnection(asyncio.Protocol):
         """Finish the request that runs or is arriving, and leave."""
         if self._stage is IDLE:
             self._close()
+        elif self._stage is LENT and self._owner.lane is not None:
+            self._owner.lane.recall(self._lent)
 
     def abort(self) -> None:
+        self._forgotten()
         self._cancel()
         if self.arrived:
             self._stage = max(self._stage, CLOSING)
@@ -214,6 +240,7 @@ class HttpConnection(asyncio.Protocol):
     def _serve(self, request: HttpRequest) -> None:
         self._stage, self._started = SERVING, self._loop.time()
         self._method, self._target = request.method, request.target
+        self._known = request.lesson is not None
         self.request = request
         self._owner.arrived(self)
 
@@ -285,6 +312,43 @@ class HttpConnection(asyncio.Protocol):
                 self._loop.call_soon(self._flushed)
         else:
             self._stage, self.deadline = IDLE, self._loop.time() + self._limits.idle_seconds
+            if self._known and self._owner.lane is not None and not self._secure:
+                self._lend(self._owner.lane)
+
+    # To the express lane, and back.
+
+    def _lend(self, lane: "ExpressLane") -> None:
+        self._waits -= 1
+        if self._waits >= 0 or self._owner.draining or self._transport.get_write_buffer_size():
+            return
+        socket = self._transport.get_extra_info("socket").fileno()
+        if key := lane.lend(self, socket, self._reader.likenesses.all()):
+            self._transport.pause_reading()
+            self._stage, self._lent, self._judged = LENT, key, 0
+
+    def taken_back(self, unsent: bytes, unread: bytes, served: int) -> None:
+        """The lane does not have it any more: there is the rest of a reply, or of what has come."""
+        self._lent = 0
+        self._patience = 0 if served else min(2 * self._patience + 1, MOST_PATIENCE)
+        self._waits = self._patience
+        if self._stage is not LENT or self._transport.is_closing():
+            return
+        self._stage, self.deadline = IDLE, self._loop.time() + self._limits.idle_seconds
+        self._transport.resume_reading()
+        if unsent:
+            self._transport.write(unsent)
+        if self._blocked:
+            self._reader.buffer += unread
+            self._stage, self.deadline = FLUSHING, self._loop.time() + self._limits.write_seconds
+        elif unread:
+            self.data_received(unread)
+        elif self._owner.draining:
+            self._close()
+
+    def _forgotten(self) -> None:
+        if self._lent and self._owner.lane is not None:
+            self._owner.lane.forget(self._lent)
+        self._lent = 0
 
     # Going out.
 
@@ -303,6 +367,7 @@ class HttpConnection(asyncio.Protocol):
             self._transport.write_eof()
 
     def _close(self) -> None:
+        self._forgotten()
         self._stage = CLOSING
         self.deadline = self._loop.time() + self._limits.write_seconds
         self._transport.close()

@@ -49,7 +49,7 @@ class RequestReader:
         self._request: HttpRequest | None = None
         self._length = 0
         self._chunks: ChunkedBody | None = None
-        self._likenesses = Likenesses(shared)
+        self.likenesses = Likenesses(shared)
 
     @property
     def in_body(self) -> bool:
@@ -74,7 +74,7 @@ class RequestReader:
 
     def _known(self, data: bytes | bytearray, end: int) -> HttpRequest | None:
         """The request whose head `data` begins with, but for its body, if there was one like it before."""
-        for like in self._likenesses.by_size.get(end, ()):
+        for like in self.likenesses.by_size.get(end, ()):
             if headers := like.headers_of(data):
                 return HttpRequest("POST", like.target, headers, b"", self._peer, self._secure, None, like.lesson)
         return None
@@ -106,7 +106,7 @@ class RequestReader:
             return None
         self.keep_alive = True
         request = HttpRequest("POST", target, headers, data[end:], self._peer, self._secure)
-        self._likenesses.meet(data[:end], request)
+        self.likenesses.meet(data[:end], request)
         return request
 
     def next(self) -> HttpRequest | None:
@@ -233,7 +233,7 @@ class RequestReader:
             self.wants_continue = modern
         request = HttpRequest(line[0].decode(), _origin_form(self._target), headers, b"", self._peer, self._secure)
         if line[0] == b"POST" and modern and not self._repeats and UNUSUAL.isdisjoint(headers):
-            self._likenesses.meet(head, request)
+            self.likenesses.meet(head, request)
         return request
 
     def _frame(self, modern: bool) -> None:

@@ -12,7 +12,9 @@ But what connections know alike is kept once.
 """
 
 import re
+from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 from struct import Struct
 from typing import Any
 from weakref import WeakValueDictionary
@@ -34,17 +36,22 @@ class Likeness:
     whether that can be known, and the request itself is like it."""
 
     def __init__(self, head: bytes, request: HttpRequest, lesson: Any) -> None:
-        self.target, self.lesson = request.target, lesson
+        self.head, self.target, self.lesson = head, request.target, lesson
+        self.holes: list[tuple[str, int, int]] = []
+        """Where the values are that vary; of the authorization, the signature."""
+        self.form: Any = None
+        """For whoever recognises such heads by other means."""
         names, fixed, varying, values, at = [], "", "", "", 0
         for hole in HOLE.finditer(head):
             value, end = hole.span(2) if hole[1] else hole.span(4)
             start = value if hole[1] else end - SIGNATURE_DIGITS
             names.append((hole[1] or hole[3]).lower())
+            self.holes.append((names[-1].decode(), start, end))
             fixed += f"{start - at}s{end - start}x"
             varying += f"{start - at}x{end - start}s"
             values += f"{value - at}x{end - value}s"
             at = end
-        self._names, self._headers = names, request.headers
+        self._names, self.headers = names, request.headers
         self._fixed = Struct(f"{fixed}{len(head) - at}s").unpack_from
         self._varying, self._values = Struct(varying).unpack_from, Struct(values).unpack_from
         self._pieces = self._fixed(head)
@@ -55,7 +62,7 @@ class Likeness:
         """If `data` begins with such a head, of which is known that it is as long as ours: its headers."""
         if self._fixed(data) != self._pieces or not b"".join(self._varying(data)).replace(b"-", b"").isalnum():
             return None
-        headers = self._headers.copy()
+        headers = self.headers.copy()
         headers.update(zip(self._names, self._values(data), strict=True))
         return headers
 
@@ -72,6 +79,9 @@ class Likenesses:
         self.by_size: dict[int, list[Likeness]] = {}
         self._met: dict[int, int] = {}
         self._shared = shared
+
+    def all(self) -> Iterator[Likeness]:
+        return chain.from_iterable(self.by_size.values())
 
     def meet(self, head: bytes, request: HttpRequest) -> None:
         """A head was read the long way: offer to remember it, if it is time to."""

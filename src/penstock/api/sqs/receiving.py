@@ -22,7 +22,7 @@ TOO_MANY = (
 
 async def receive_message(call: Call, request: sqs.ReceiveMessageRequest) -> sqs.ReceiveMessageResult:
     queue = call.readable_queue()
-    _check(call, queue, request)
+    check(call, queue, request)
     begun = call.moment
     messages = await _receive(call, queue, request, begun)
     if not messages:
@@ -41,7 +41,7 @@ async def _receive(call: Call, queue: Queue, request: sqs.ReceiveMessageRequest,
     while True:
         signs = room.signs(queue.id)
         try:
-            messages = await site.store.receive(queue.id, _ask(call, queue, request), now, by=call.principal.arn)
+            messages = await site.store.receive(queue.id, ask_of(call, queue, request), now, by=call.principal.arn)
         except TooManyInFlight:
             if not wait:
                 raise ServiceError("OverLimit", TOO_MANY) from None
@@ -72,7 +72,7 @@ async def _admitted_again(call: Call, queue: Queue) -> Queue:
         raise
 
 
-def _check(call: Call, queue: Queue, request: sqs.ReceiveMessageRequest) -> None:
+def check(call: Call, queue: Queue, request: sqs.ReceiveMessageRequest) -> None:
     limits = call.site.limits
     number, most = request.MaxNumberOfMessages, limits.max_receive_message_max_number_of_messages
     if number is not None and not 1 <= number <= most:
@@ -92,7 +92,7 @@ def check_visibility(seconds: int, call: Call, reason: str) -> None:
         raise invalid_value(seconds, "VisibilityTimeout", reason.format(most=most))
 
 
-def _ask(call: Call, queue: Queue, request: sqs.ReceiveMessageRequest) -> Receive:
+def ask_of(call: Call, queue: Queue, request: sqs.ReceiveMessageRequest) -> Receive:
     limits, visibility = call.site.limits, request.VisibilityTimeout
     return Receive(
         limit=request.MaxNumberOfMessages or 1,

@@ -26,6 +26,7 @@ from penstock.stores.memory.contents import Contents, Stored
 from penstock.stores.memory.keepsakes import Keepsakes
 from penstock.stores.memory.move_tasks import MoveTasks
 from penstock.stores.memory.outgoing import Outgoing
+from penstock.stores.memory.parties import Parties
 from penstock.stores.memory.series import Series
 
 TOMBSTONE_MS = 120_000
@@ -34,7 +35,7 @@ NO_QUEUE = "AWS.SimpleQueueService.NonExistentQueue"
 NO_SOURCE = "CouldNotDetermineMessageSource"
 
 
-class MemoryStore(Keepsakes, MoveTasks, Series):
+class MemoryStore(Keepsakes, MoveTasks, Parties, Series):
     capabilities = Capabilities(journal=True)
 
     def __init__(self) -> None:

@@ -10,9 +10,11 @@ a message of it. It is made in the transaction of the first message that needs i
 it, and it must never be used again, so everything that is known here is forgotten.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
 from os import urandom
+from typing import Any
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -34,12 +36,12 @@ OPENED_AT_MOST = 20_000
 
 
 class DataKey:
-    """One that encrypts."""
+    """One that encrypts. `native` does the same in native code, if there is any."""
 
-    __slots__ = ("_header", "cipher", "left", "master", "number", "until")
+    __slots__ = ("_header", "cipher", "left", "master", "native", "number", "until")
 
-    def __init__(self, number: int, master: str, cipher: AESGCM, until: int) -> None:
-        self._header = MARK + number.to_bytes(HEADER_BYTES - 1)
+    def __init__(self, number: int, master: str, cipher: AESGCM, native: Any, until: int) -> None:
+        self._header, self.native = MARK + number.to_bytes(HEADER_BYTES - 1), native
         self.number, self.cipher, self.master, self.until, self.left = number, cipher, master, until, MOST_MESSAGES
 
     def encrypted(self, identity: bytes, content: bytes) -> bytes:
@@ -49,9 +51,12 @@ class DataKey:
 
 
 class DataKeys:
+    """`native_cipher` makes what encrypts and decrypts in native code, if there is any, of a number and a secret."""
+
     def __init__(self, db: Database) -> None:
         self._db = db
         self._keyring: Keyring | None = None
+        self.native_cipher: Callable[[int, bytes], Any] | None = None
         self.forget()
 
     def attach(self, keyring: Keyring) -> None:
@@ -72,6 +77,8 @@ class DataKeys:
         self._in_use: dict[int, DataKey] = {}
         self._ciphers: dict[int, AESGCM] = {}
         """Of those in use, by number: what encrypts a message also decrypts it."""
+        self.natives: dict[int, Any] = {}
+        """Of those in use, too, by number."""
         self._opened = lru_cache(OPENED_AT_MOST)(self._open)
 
     def left(self, queue_id: int) -> None:
@@ -98,11 +105,14 @@ class DataKeys:
             key = self._made(entry, master, self._keyring, now)
             self._drop(entry.id)
             self._in_use[entry.id], self._ciphers[key.number] = key, key.cipher
+            if key.native is not None:
+                self.natives[key.number] = key.native
         return key
 
     def _drop(self, queue_id: int) -> None:
         if key := self._in_use.pop(queue_id, None):
             del self._ciphers[key.number]
+            self.natives.pop(key.number, None)
 
     def _made(self, entry: Entry, master: str, keyring: Keyring, now: int) -> DataKey:
         vault, secret = keyring.vault(master), urandom(KEY_BYTES)
@@ -112,7 +122,8 @@ class DataKeys:
             (entry.id, plain_name(master), vault.seal(secret, _about(entry.id))),
         )
         number: int = self._db.execute("SELECT last_insert_rowid()").get
-        return DataKey(number, master, AESGCM(secret), now + entry.queue.data_key_seconds * 1000)
+        native = self.native_cipher(number, secret) if self.native_cipher else None
+        return DataKey(number, master, AESGCM(secret), native, now + entry.queue.data_key_seconds * 1000)
 
     def _retire(self, entry: Entry, now: int) -> None:
         """Nothing is encrypted with the queue's earlier keys any more, and those that no message can need are dropped.

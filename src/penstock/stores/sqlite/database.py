@@ -19,6 +19,7 @@ import sys
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from time import perf_counter
+from types import ModuleType
 from typing import IO, Any, TypeVar, TypeVarTuple
 
 import apsw
@@ -94,6 +95,12 @@ class Database:
             raise
         self.execute: Callable[..., Any] = self._connection.execute
         self.changes: Callable[[], int] = self._connection.changes
+
+    def load(self, native: ModuleType) -> None:
+        """Let native code have a part in what is done through this connection."""
+        self._connection.enable_load_extension(True)
+        self._connection.load_extension(str(native.__file__), "penstock_opened")
+        self._connection.enable_load_extension(False)
 
     def close(self) -> None:
         if self._lock is None:

@@ -19,11 +19,16 @@ class Marks:
 
     def next_number(self) -> int:
         """One never given before, also not before a restart."""
-        if self._number == self._numbers_end:
-            self._numbers_end += NUMBERS_AT_ONCE
+        return self.numbers(1)
+
+    def numbers(self, count: int) -> int:
+        """So many that follow one another: the first of them."""
+        first = self._number + 1
+        self._number += count
+        if self._number > self._numbers_end:
+            self._numbers_end = self._number + NUMBERS_AT_ONCE
             self._db.execute("INSERT OR REPLACE INTO keepsake VALUES ('numbers', ?)", (self._numbers_end,))
-        self._number += 1
-        return self._number
+        return first
 
     def known_time(self) -> int:
         known: int | None = self._db.execute("SELECT value FROM keepsake WHERE name='time'").get

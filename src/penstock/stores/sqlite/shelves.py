@@ -171,9 +171,20 @@ class Shelves:
             self._catalogue.touch(entry)
             self._notify(entry.id, now, len(cards))
         else:
-            self._turn(entry, READY, IN_FLIGHT, len(cards))
-            if due < self.next_due:
-                self._expect(entry, due, now)
+            self.delivered(entry, len(cards), due, now)
+
+    def delivered(self, entry: Entry, messages: int, due: int, now: int) -> None:
+        """So many ready messages are in flight now."""
+        self._turn(entry, READY, IN_FLIGHT, messages)
+        if due < self.next_due:
+            self._expect(entry, due, now)
+
+    def counted_off(self, entry: Entry, states: Sequence[int], size: int) -> None:
+        """So many messages of each state, without groups, are gone, and so many bytes."""
+        for state, messages in enumerate(states):
+            entry.counts[state] -= messages
+        entry.bytes -= size
+        self._catalogue.touch(entry)
 
     # Time
 

@@ -30,6 +30,7 @@ from penstock.stores.sqlite.keepsakes import Keepsakes
 from penstock.stores.sqlite.marks import Marks
 from penstock.stores.sqlite.moves import Moves
 from penstock.stores.sqlite.outgoing import Outgoing
+from penstock.stores.sqlite.parties import Parties
 from penstock.stores.sqlite.sending import Sending
 from penstock.stores.sqlite.series import Series
 from penstock.stores.sqlite.shelves import EXPIRED_AT_ONCE, Shelves
@@ -39,7 +40,7 @@ COUNTED_AFTER = 20
 """Rounds of catching up before counting: counts are exact but in the worst of storms."""
 
 
-class SqliteStore:
+class SqliteStore(Parties):
     capabilities = Capabilities(durable=True, backup=True, journal=True, encrypts=True)
 
     def __init__(self, path: Path, on_fatal: Callable[[BaseException], None] = stop) -> None:
@@ -68,8 +69,10 @@ class SqliteStore:
         except (ValueError, TypeError, apsw.SQLError) as error:
             self.database.close()
             raise StoreError(f"{self.path} is damaged ({error}); restore a backup: penstock restore --help") from error
+        self._go_native()
 
     async def close(self) -> None:
+        self._wholesale = None
         self.database.close()
 
     def subscribe(self, listener: Listener) -> None:

@@ -1,0 +1,175 @@
+//! The content of a message as it lies in the store: `stores/sqlite/packing.py` and `data_keys.py` say what it is.
+//!
+//! Plain is a content without attributes, group, trace and whatever else a message may have: its body, who sent it and
+//! when. Any other is read by Python.
+
+use aes_gcm::aead::{AeadInOut, KeyInit};
+use aes_gcm::{Aes256Gcm, Nonce, Tag};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::chance::random;
+
+/// MessagePack never uses it: a content that begins with it is encrypted.
+const MARK: u8 = 0xc1;
+const HEADER_BYTES: usize = 7;
+const NONCE_BYTES: usize = 12;
+const TAG_BYTES: usize = 16;
+
+const NINE: u8 = 0x99;
+const NO_ATTRIBUTES: u8 = 0x80;
+const NIL: u8 = 0xc0;
+const NILS: usize = 5;
+
+/// A data key that encrypts, and decrypts what it has encrypted.
+#[pyclass(frozen)]
+pub struct Cipher {
+    header: [u8; HEADER_BYTES],
+    key: Aes256Gcm,
+}
+
+#[pymethods]
+impl Cipher {
+    #[new]
+    fn new(number: u64, secret: &[u8]) -> PyResult<Cipher> {
+        let mut header = [MARK; HEADER_BYTES];
+        header[1..].copy_from_slice(&number.to_be_bytes()[2..]);
+        let key = Aes256Gcm::new_from_slice(secret).map_err(|_| PyValueError::new_err("a key has 32 bytes"))?;
+        Ok(Cipher { header, key })
+    }
+}
+
+impl Cipher {
+    pub fn encrypt(&self, identity: &[u8], plain: &[u8]) -> Vec<u8> {
+        let nonce = random::<NONCE_BYTES>();
+        let mut content = Vec::with_capacity(HEADER_BYTES + NONCE_BYTES + plain.len() + TAG_BYTES);
+        content.extend_from_slice(&self.header);
+        content.extend_from_slice(&nonce);
+        content.extend_from_slice(plain);
+        let (about, text) = (self.about(identity), &mut content[HEADER_BYTES + NONCE_BYTES..]);
+        let tag =
+            self.key.encrypt_inout_detached(&Nonce::from(nonce), &about, text.into()).expect("it is not that long");
+        content.extend_from_slice(&tag);
+        content
+    }
+
+    fn decrypt(&self, identity: &[u8], content: &[u8]) -> Option<Vec<u8>> {
+        let (nonce, rest) = content[HEADER_BYTES..].split_first_chunk::<NONCE_BYTES>()?;
+        let (text, tag) = rest.split_last_chunk::<TAG_BYTES>()?;
+        let mut plain = text.to_vec();
+        let about = self.about(identity);
+        self.key
+            .decrypt_inout_detached(&Nonce::from(*nonce), &about, plain.as_mut_slice().into(), &Tag::from(*tag))
+            .ok()?;
+        Some(plain)
+    }
+
+    /// What a content is bound to.
+    fn about(&self, identity: &[u8]) -> Vec<u8> {
+        [&self.header[..], identity].concat()
+    }
+}
+
+/// The number of the data key that a content is encrypted with; None if it is in clear.
+pub fn key_number(content: &[u8]) -> Option<u64> {
+    let header: &[u8; HEADER_BYTES] = content.first_chunk()?;
+    (header[0] == MARK).then(|| header[1..].iter().fold(0, |sum, byte| sum << 8 | *byte as u64))
+}
+
+pub fn opened(content: &[u8], identity: &[u8], cipher: Option<&Cipher>) -> Option<Vec<u8>> {
+    match cipher {
+        Some(cipher) => cipher.decrypt(identity, content),
+        None => Some(content.to_vec()),
+    }
+}
+
+pub fn checksum(identity: &[u8], content: &[u8]) -> i64 {
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(identity);
+    sum.update(content);
+    sum.finalize() as i64
+}
+
+pub fn pack(body: &[u8], sender: &[u8], sent: i64) -> Vec<u8> {
+    let mut packed = Vec::with_capacity(body.len() + sender.len() + 32);
+    packed.push(NINE);
+    pack_text(&mut packed, body);
+    pack_text(&mut packed, sender);
+    packed.push(0xcf);
+    packed.extend_from_slice(&sent.to_be_bytes());
+    packed.push(NO_ATTRIBUTES);
+    packed.extend_from_slice(&[NIL; NILS]);
+    packed
+}
+
+fn pack_text(packed: &mut Vec<u8>, text: &[u8]) {
+    match text.len() {
+        length @ 0..32 => packed.push(0xa0 | length as u8),
+        length @ 32..0x100 => packed.extend_from_slice(&[0xd9, length as u8]),
+        length @ 0x100..0x10000 => {
+            packed.push(0xda);
+            packed.extend_from_slice(&(length as u16).to_be_bytes());
+        }
+        length => {
+            packed.push(0xdb);
+            packed.extend_from_slice(&(length as u32).to_be_bytes());
+        }
+    }
+    packed.extend_from_slice(text);
+}
+
+/// The body of a plain content, and when it was sent.
+pub fn unpack(content: &[u8]) -> Option<(&[u8], i64)> {
+    let (first, rest) = content.split_first()?;
+    let (body, rest) = unpack_text(rest)?;
+    let (_, rest) = unpack_text(rest)?;
+    let (mark, rest) = rest.split_first()?;
+    let (sent, rest) = rest.split_first_chunk::<8>()?;
+    let plain = *first == NINE && *mark == 0xcf && rest == [NO_ATTRIBUTES, NIL, NIL, NIL, NIL, NIL];
+    plain.then(|| (body, i64::from_be_bytes(*sent)))
+}
+
+fn unpack_text(packed: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (mark, rest) = packed.split_first()?;
+    let (length, rest) = match mark {
+        0xa0..0xc0 => ((mark & 0x1f) as usize, rest),
+        0xd9 => (*rest.first()? as usize, &rest[1..]),
+        0xda => (u16::from_be_bytes(*rest.first_chunk()?) as usize, &rest[2..]),
+        0xdb => (u32::from_be_bytes(*rest.first_chunk()?) as usize, &rest[4..]),
+        _ => return None,
+    };
+    rest.split_at_checked(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_content_is_unpacked_as_it_was_packed() {
+        for length in [0, 1, 31, 32, 255, 256, 65_535, 65_536] {
+            let body = vec![b'x'; length];
+            assert_eq!(unpack(&pack(&body, b"AIDA", 1_794_911_400_000)), Some((&body[..], 1_794_911_400_000)));
+        }
+    }
+
+    #[test]
+    fn a_content_that_is_cut_or_longer_is_not_plain() {
+        let packed = pack(b"two apples", b"AIDA", 1);
+        for end in 0..packed.len() {
+            assert_eq!(unpack(&packed[..end]), None);
+        }
+        assert_eq!(unpack(&[&packed[..], b"\xc0"].concat()), None);
+    }
+
+    #[test]
+    fn what_was_encrypted_opens_for_its_message_alone() {
+        let cipher = Cipher::new(7, &[1; 32]).unwrap();
+        let content = cipher.encrypt(b"id", b"two apples");
+        assert_eq!(key_number(&content), Some(7));
+        assert_eq!(opened(&content, b"id", Some(&cipher)).as_deref(), Some(&b"two apples"[..]));
+        assert_eq!(opened(&content, b"other", Some(&cipher)), None);
+        assert_eq!(opened(&content[..content.len() - 1], b"id", Some(&cipher)), None);
+        assert_eq!(opened(&content[..9], b"id", Some(&cipher)), None);
+    }
+}

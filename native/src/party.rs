@@ -1,0 +1,347 @@
+//! Requests that ask for the same of one queue: what they bring, and their replies.
+//!
+//! A party is served by Python, once for all its members: who they are, whether they may, and what the store does for
+//! them is decided there. What is done for each of them is done here. A member that cannot be served here is bounced: its
+//! connection goes back to Python with its request as it came.
+
+use std::sync::{Arc, Mutex};
+
+use md5::{Digest, Md5};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+use sha2::Sha256;
+
+use crate::chance::{Uuid, uuid};
+use crate::form::{Known, Operation, hex};
+use crate::handle::Seal;
+use crate::lane::{Core, Key};
+use crate::wire::{Entry, number, quote};
+
+pub struct Request {
+    pub key: Key,
+    pub raw: Vec<u8>,
+    pub entries: usize,
+}
+
+/// What a receiver is given.
+pub struct Given {
+    pub id: Uuid,
+    pub body: Vec<u8>,
+    pub claim: Vec<u8>,
+}
+
+#[pyclass]
+pub struct Party {
+    core: Arc<Mutex<Core>>,
+    form: Arc<Known>,
+    #[pyo3(get)]
+    peer: String,
+    #[pyo3(get)]
+    queue_url: String,
+    #[pyo3(get)]
+    most: Option<u32>,
+    #[pyo3(get)]
+    visibility: Option<u32>,
+    #[pyo3(get)]
+    wait: Option<u32>,
+    requests: Vec<Request>,
+    pub entries: Vec<Entry>,
+    pub ids: Vec<Uuid>,
+    pub claims: Vec<Vec<u8>>,
+    pub given: Vec<Given>,
+}
+
+impl Party {
+    pub fn new(
+        core: Arc<Mutex<Core>>,
+        form: Arc<Known>,
+        peer: String,
+        queue_url: String,
+        [most, visibility, wait]: [Option<u32>; 3],
+    ) -> Party {
+        let (requests, entries, ids, claims, given) = Default::default();
+        Party { core, form, peer, queue_url, most, visibility, wait, requests, entries, ids, claims, given }
+    }
+
+    pub fn join(&mut self, request: Request, entries: Vec<Entry>) {
+        self.requests.push(request);
+        self.entries.extend(entries);
+    }
+
+    fn sends(&self) -> bool {
+        matches!(self.form.operation, Operation::Send | Operation::SendBatch)
+    }
+
+    /// Answer every request with what `write` makes of its entries: their range, and those that it brought.
+    fn answer(&mut self, date: &[u8], mut write: impl FnMut(&Party, &mut Vec<u8>, std::ops::Range<usize>)) {
+        let core = self.core.clone();
+        let mut core = core.lock().expect("no one panics with it");
+        let (mut reply, mut body, mut from) = (Vec::new(), Vec::new(), 0);
+        for request in std::mem::take(&mut self.requests) {
+            body.clear();
+            write(self, &mut body, from..from + request.entries);
+            from += request.entries;
+            reply.clear();
+            reply.extend_from_slice(b"HTTP/1.1 200 OK\r\n");
+            reply.extend_from_slice(date);
+            reply.extend_from_slice(b"content-type: application/x-amz-json-1.0\r\nx-amzn-requestid: ");
+            reply.extend_from_slice(&uuid());
+            reply.extend_from_slice(b"\r\nContent-Length: ");
+            number(&mut reply, body.len() as i64);
+            reply.extend_from_slice(b"\r\n\r\n");
+            reply.extend_from_slice(&body);
+            core.answer(request.key, &reply);
+        }
+    }
+
+    /// Give up the requests that brought an entry which is `bad`; what belongs to the entries of the others.
+    fn without<T>(&mut self, of_entries: Vec<T>, bad: &[bool]) -> Vec<T> {
+        let mut from = 0;
+        let mut spoilt = Vec::with_capacity(self.requests.len());
+        let mut left = Vec::with_capacity(of_entries.len());
+        let mut all = of_entries.into_iter();
+        for request in &self.requests {
+            let own: Vec<T> = all.by_ref().take(request.entries).collect();
+            spoilt.push(bad[from..from + request.entries].contains(&true));
+            from += request.entries;
+            if spoilt.last() == Some(&false) {
+                left.extend(own);
+            }
+        }
+        self.give_up(|place| spoilt[place]);
+        left
+    }
+
+    /// Give up the requests that `unwanted` says so of, with what they brought.
+    fn give_up(&mut self, unwanted: impl Fn(usize) -> bool) {
+        let core = self.core.clone();
+        let mut core = core.lock().expect("no one panics with it");
+        let mut entries = std::mem::take(&mut self.entries).into_iter();
+        for (place, request) in std::mem::take(&mut self.requests).into_iter().enumerate() {
+            let own: Vec<Entry> = entries.by_ref().take(request.entries).collect();
+            if unwanted(place) {
+                core.bounce(request.key, request.raw);
+            } else {
+                self.entries.extend(own);
+                self.requests.push(request);
+            }
+        }
+    }
+}
+
+#[pymethods]
+impl Party {
+    #[getter]
+    fn operation(&self) -> &'static str {
+        self.form.operation.name()
+    }
+
+    #[getter]
+    fn key(&self, py: Python<'_>) -> Py<PyAny> {
+        self.form.key.clone_ref(py)
+    }
+
+    #[getter]
+    fn lesson(&self, py: Python<'_>) -> Py<PyAny> {
+        self.form.lesson.clone_ref(py)
+    }
+
+    /// How many requests there are.
+    fn __len__(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// Nobody of it is served here.
+    fn bounce(&mut self) {
+        self.give_up(|_| true);
+    }
+
+    // Sends
+
+    fn sizes(&self) -> Vec<usize> {
+        self.entries.iter().map(|entry| entry.text.len()).collect()
+    }
+
+    /// Of how many messages a group is named, and of how many a deduplication id.
+    fn named(&self) -> (usize, usize) {
+        let of = |wanted: fn(&Entry) -> bool| self.entries.iter().filter(|entry| wanted(entry)).count();
+        (of(|entry| entry.group.is_some()), of(|entry| entry.deduplication.is_some()))
+    }
+
+    /// The messages, each made by `make`: id, body, size, sender, attributes, trace, group, deduplication id.
+    fn messages<'py>(
+        &mut self,
+        py: Python<'py>,
+        make: &Bound<'py, PyAny>,
+        sender: &str,
+        deduplicates: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        self.ids = self.entries.iter().map(|_| uuid()).collect();
+        let messages = PyList::empty(py);
+        for (entry, id) in self.entries.iter().zip(&self.ids) {
+            let by_content = || String::from_utf8(hex(&Sha256::digest(&entry.text))).expect("digits");
+            let deduplication = entry.deduplication.clone().or_else(|| deduplicates.then(by_content));
+            let (id, none) = (std::str::from_utf8(id).expect("digits"), None::<&str>);
+            let (body, group) = (entry.text.as_str(), entry.group.as_deref());
+            messages.append(make.call1((
+                id,
+                body,
+                body.len(),
+                sender,
+                PyDict::new(py),
+                none,
+                group,
+                deduplication,
+            ))?)?;
+        }
+        Ok(messages)
+    }
+
+    /// Tell every sender of its messages. `sent` has what they are called, if it is not what they were called here, and
+    /// their sequence numbers.
+    #[pyo3(signature = (date, sent=None))]
+    fn acknowledge(&mut self, date: &[u8], sent: Option<Vec<(String, Option<String>)>>) -> PyResult<()> {
+        if !self.sends() || self.ids.len() != self.entries.len() {
+            return Err(PyValueError::new_err("nothing was sent"));
+        }
+        let batch = self.form.operation.is_batch();
+        self.answer(date, |party, out, range| {
+            let from = range.start;
+            out.extend_from_slice(if batch { b"{\"Successful\":[" } else { b"" });
+            for place in range {
+                let entry = &party.entries[place];
+                let (id, sequence) = match &sent {
+                    Some(sent) => (sent[place].0.as_bytes(), sent[place].1.as_deref()),
+                    None => (&party.ids[place][..], None),
+                };
+                out.extend_from_slice(if place > from { b",{" } else { b"{" });
+                if batch {
+                    out.extend_from_slice(b"\"Id\":\"");
+                    out.extend_from_slice(entry.id.as_bytes());
+                    out.extend_from_slice(b"\",");
+                }
+                out.extend_from_slice(b"\"MessageId\":\"");
+                out.extend_from_slice(id);
+                out.extend_from_slice(b"\",\"MD5OfMessageBody\":\"");
+                out.extend_from_slice(&hex(&Md5::digest(&entry.text)));
+                out.push(b'"');
+                if let Some(sequence) = sequence {
+                    out.extend_from_slice(b",\"SequenceNumber\":\"");
+                    out.extend_from_slice(sequence.as_bytes());
+                    out.push(b'"');
+                }
+                out.push(b'}');
+            }
+            out.extend_from_slice(if batch { b"]}" } else { b"" });
+        });
+        Ok(())
+    }
+
+    // Receives
+
+    /// Give every receiver what is his: messages as Python has them, or else as they were handed out here. Who has none
+    /// is bounced.
+    fn hand_out(
+        &mut self,
+        date: &[u8],
+        handle_key: &[u8],
+        queue_id: i64,
+        given: Option<Vec<Vec<Bound<'_, PyAny>>>>,
+    ) -> PyResult<()> {
+        if let Some(given) = given {
+            self.give(&given)?;
+        }
+        self.pass_on(date, handle_key, queue_id);
+        Ok(())
+    }
+
+    // Deletes
+
+    /// The claims in the handles. Whoever brings a handle that does not open is bounced.
+    fn open_handles<'py>(&mut self, py: Python<'py>, handle_key: &[u8], queue_id: i64) -> Vec<Bound<'py, PyBytes>> {
+        let seal = Seal::new(handle_key, queue_id);
+        let opened: Vec<_> = self.entries.iter().map(|entry| seal.unseal(entry.text.as_bytes())).collect();
+        let shut: Vec<bool> = opened.iter().map(Option::is_none).collect();
+        self.claims = self.without(opened, &shut).into_iter().flatten().collect();
+        self.claims.iter().map(|claim| PyBytes::new(py, claim)).collect()
+    }
+
+    /// Tell everyone that it is done. `refused` says of which claims it is not, if any: whoever brought one is bounced, and what
+    /// is asked again of the others changes nothing.
+    fn settle(&mut self, date: &[u8], refused: Option<Vec<bool>>) {
+        if let Some(refused) = refused {
+            self.without(vec![(); refused.len()], &refused);
+        }
+        let batch = self.form.operation.is_batch();
+        self.answer(date, |party, out, range| {
+            if batch {
+                let from = range.start;
+                out.extend_from_slice(b"{\"Successful\":[");
+                for place in range {
+                    out.extend_from_slice(if place > from { b",{\"Id\":\"" } else { b"{\"Id\":\"" });
+                    out.extend_from_slice(party.entries[place].id.as_bytes());
+                    out.extend_from_slice(b"\"}");
+                }
+                out.extend_from_slice(b"]}");
+            }
+        });
+    }
+}
+
+impl Party {
+    fn give(&mut self, given: &[Vec<Bound<'_, PyAny>>]) -> PyResult<()> {
+        self.given.clear();
+        for (request, messages) in self.requests.iter_mut().zip(given) {
+            request.entries = messages.len();
+            for message in messages {
+                let text = |name: &str| message.getattr(name)?.extract::<String>();
+                let id = text("id")?.into_bytes().try_into().map_err(|_| PyValueError::new_err("not an id"))?;
+                let claim = message.getattr("claim")?.extract()?;
+                self.given.push(Given { id, body: text("body")?.into_bytes(), claim });
+            }
+        }
+        Ok(())
+    }
+
+    /// So many of `given` are for each receiver, as far as they reach.
+    pub fn share_out(&mut self, most: usize) {
+        let mut left = self.given.len();
+        for request in &mut self.requests {
+            request.entries = left.min(most);
+            left -= request.entries;
+        }
+    }
+
+    /// Send `given` to the receivers: each request has as many as its `entries` says.
+    pub fn pass_on(&mut self, date: &[u8], handle_key: &[u8], queue_id: i64) {
+        let seal = Seal::new(handle_key, queue_id);
+        let empty: Vec<bool> = self.requests.iter().map(|request| request.entries == 0).collect();
+        let entries: Vec<usize> = self.requests.iter().map(|request| request.entries).collect();
+        for request in &mut self.requests {
+            request.entries = 0; // a receive brings nothing that would have to be given up
+        }
+        self.give_up(|place| empty[place]);
+        let left = entries.into_iter().filter(|count| *count > 0);
+        for (request, count) in self.requests.iter_mut().zip(left) {
+            request.entries = count;
+        }
+        self.answer(date, |party, out, range| {
+            let from = range.start;
+            out.extend_from_slice(b"{\"Messages\":[");
+            for place in range {
+                let Given { id, body, claim } = &party.given[place];
+                out.extend_from_slice(if place > from { b",{\"MessageId\":\"" } else { b"{\"MessageId\":\"" });
+                out.extend_from_slice(id);
+                out.extend_from_slice(b"\",\"ReceiptHandle\":\"");
+                seal.seal(out, claim);
+                out.extend_from_slice(b"\",\"MD5OfBody\":\"");
+                out.extend_from_slice(&hex(&Md5::digest(body)));
+                out.extend_from_slice(b"\",\"Body\":");
+                quote(out, body);
+                out.push(b'}');
+            }
+            out.extend_from_slice(b"]}");
+        });
+    }
+}

@@ -1,0 +1,188 @@
+"""The express way: requests that ask for the same, recognised in native code, are let in and carried out together.
+
+`native/` reads connections whose heads are known, checks every signature and gathers plain requests into parties. Here
+a party is served as the gateway would serve each of its members, with the same rules of the same modules: who calls,
+whether they may, what the queue wants, what the store does. Whatever does not go smoothly is bounced: each member's
+request comes to the gateway as it was sent, which finds the reason and the words. So nothing is refused here.
+
+Nothing may be bounced once it is done: from the store's answer on nothing is raised that is meant for anybody.
+"""
+
+from collections.abc import Awaitable, Callable
+from time import perf_counter
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Protocol
+
+import structlog
+
+from penstock.api.access import Access
+from penstock.api.acquaintance import Acquaintance
+from penstock.api.authorise import Authorise
+from penstock.api.call import Call, Site
+from penstock.api.resources import remembered_key
+from penstock.api.sqs.receiving import ask_of, check
+from penstock.api.sqs.sending import sequence_number
+from penstock.aws import sqs
+from penstock.aws.claim import TERMINATOR, signing_key
+from penstock.aws.http import Headers, HttpRequest
+from penstock.core.errors import QueueGone, ServiceError, Unavailable
+from penstock.core.identifiers import random_uuid
+from penstock.core.keyring import KeyRefused
+from penstock.core.message import Sent
+from penstock.core.store import Outcome
+
+if TYPE_CHECKING:
+    from penstock.native import Form, Lane, Party
+
+log = structlog.get_logger("penstock")
+
+Answer = Callable[[bytes], None]
+"""Sends the replies, given the line that says the date."""
+
+
+class Bounced(Exception):
+    """The gateway is to look at each of them."""
+
+
+REASONS = (Bounced, KeyRefused, QueueGone, ServiceError, Unavailable)
+
+
+class Likeness(Protocol):
+    """Of heads that differ in a few values (`listeners/http_likeness.py`). `holes` say where these are."""
+
+    head: bytes
+    headers: Headers
+    holes: list[tuple[str, int, int]]
+    lesson: Any
+    form: Any
+
+
+class Express:
+    """`native` is the compiled module; `record` writes down how a call went."""
+
+    def __init__(
+        self,
+        site: Site,
+        access: Access,
+        authorise: Authorise,
+        record: Callable[[Call, float], None],
+        native: ModuleType,
+    ) -> None:
+        self._site, self._access, self._authorise, self._record, self._native = site, access, authorise, record, native
+
+    def lane(self, longest_body: int) -> "Lane":
+        lane: Lane = self._native.Lane(longest_body, self._site.limits.max_batch_bytes // 3)
+        return lane
+
+    def form_of(self, like: Likeness) -> "Form | None":
+        """What recognises heads like this one; None if they do not go this way."""
+        known: Acquaintance = like.lesson
+        if known.asked is None or known.key is None or known.key.principal.session is not None:
+            return None
+        if like.form is None or like.form.key is not known.key:
+            operation, headers = known.asked[1].name, like.headers
+            if operation in SERVED and b"x-amz-target" in headers and b"x-amzn-trace-id" not in headers:
+                like.form = self._made(like, known, operation)
+        form: Form | None = like.form
+        return form
+
+    def _made(self, like: Likeness, known: Acquaintance, operation: str) -> "Form":
+        known.headers = like.headers
+        claim, (opening, rest) = known.familiar.claim, known.familiar.parts()
+        key = signing_key(known.key.secret, claim.date, claim.region, claim.service)
+        scope = f"{claim.date}/{claim.region}/{claim.service}/{TERMINATOR}"
+        form: Form = self._native.Form(operation, like.head, like.holes, opening, rest, scope, key, known.key, known)
+        return form
+
+    def wall(self) -> int:
+        return self._site.clock.wall()
+
+    def expect(self, requests: int) -> None:
+        self._site.store.expect(requests)
+
+    async def serve(self, party: "Party", date: Callable[[], bytes]) -> None:
+        started, requests = perf_counter(), len(party)
+        call = self._call(party, started)
+        try:
+            answer = await self._carry_out(party, call)
+        except REASONS:
+            party.bounce()
+            return
+        except Exception as error:  # each of them will meet it again, and say so to its own client
+            log.error("failed", request_id=call.id, action=call.action, exc_info=error)
+            party.bounce()
+            return
+        answer(date())
+        seconds = perf_counter() - started
+        for _ in range(requests):
+            self._record(call, seconds)
+
+    def _call(self, party: "Party", started: float) -> Call:
+        """What stands for all of them: they differ in nothing that is asked of it."""
+        site, known = self._site, party.lesson
+        http = HttpRequest("POST", b"/", known.headers, b"", party.peer, False)
+        clock = site.clock
+        call = Call(site, http, random_uuid(), started, clock.wall(), clock.now(), site.identities.version)
+        call.service, call.operation, call.run, call.right = known.asked
+        call.action = call.operation.name
+        return call
+
+    async def _carry_out(self, party: "Party", call: Call) -> Answer:
+        caller = self._access.vouched(party.lesson, party.key, call.http, call.arrived)
+        if caller is None:
+            raise Bounced
+        call.principal, call.region, call.access_key = caller.principal, caller.region, caller.access_key
+        call.resource = remembered_key(party.queue_url, call.region, call.principal.account)
+        await self._authorise(call)
+        return await SERVED[call.action](call, party)
+
+
+async def _send(call: Call, party: "Party") -> Answer:
+    queue, sizes, (grouped, deduplicated) = call.readable_queue(), party.sizes(), party.named()
+    if max(sizes) > queue.maximum_message_size:
+        raise Bounced
+    if queue.fifo:
+        if grouped < len(sizes) or (deduplicated < len(sizes) and not queue.content_deduplication):
+            raise Bounced
+    elif deduplicated:
+        raise Bounced
+    who = call.principal
+    sent = await call.site.store.send_party(queue.id, party, who.user_id, call.moment, by=who.arn)
+    return lambda date: party.acknowledge(date, None if sent is None else [_told(one) for one in sent])
+
+
+def _told(sent: Sent) -> tuple[str, str | None]:
+    return sent.id, None if sent.sequence is None else sequence_number(sent.sequence)
+
+
+async def _receive(call: Call, party: "Party") -> Answer:
+    queue, site = call.readable_queue(), call.site
+    request = sqs.ReceiveMessageRequest(
+        QueueUrl=party.queue_url,
+        MaxNumberOfMessages=party.most,
+        VisibilityTimeout=party.visibility,
+        WaitTimeSeconds=party.wait,
+    )
+    check(call, queue, request)
+    ask = ask_of(call, queue, request)
+    given = await site.store.receive_party(queue.id, party, ask, call.moment, by=call.principal.arn)
+    return lambda date: party.hand_out(date, site.handle_key, queue.id, given)
+
+
+async def _delete(call: Call, party: "Party") -> Answer:
+    queue = call.queue()
+    claims = party.open_handles(call.site.handle_key, queue.id)
+    if not claims:
+        raise Bounced
+    outcomes = await call.site.store.delete_party(queue.id, party, claims, call.moment, by=call.principal.arn)
+    refused = None if outcomes is None else [outcome is Outcome.EXPIRED for outcome in outcomes]
+    return lambda date: party.settle(date, refused)
+
+
+SERVED: dict[str, Callable[[Call, "Party"], Awaitable[Answer]]] = {
+    "SendMessage": _send,
+    "SendMessageBatch": _send,
+    "ReceiveMessage": _receive,
+    "DeleteMessage": _delete,
+    "DeleteMessageBatch": _delete,
+}

@@ -1,0 +1,92 @@
+# What `native/` holds, compiled: see `native/src/lib.rs`. Without it everything is served by Python.
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+class Form:
+    key: Any
+    def __init__(
+        self,
+        operation: str,
+        head: bytes,
+        holes: Sequence[tuple[str, int, int]],
+        opening: Sequence[bytes | str],
+        rest: Sequence[bytes | str],
+        scope: str,
+        signing_key: bytes,
+        key: Any,
+        lesson: Any,
+    ) -> None: ...
+
+class Party:
+    peer: str
+    queue_url: str
+    most: int | None
+    visibility: int | None
+    wait: int | None
+    operation: str
+    key: Any
+    lesson: Any
+    def __len__(self) -> int: ...
+    def bounce(self) -> None: ...
+    def sizes(self) -> list[int]: ...
+    def named(self) -> tuple[int, int]: ...
+    def messages(self, make: Callable[..., T], sender: str, deduplicates: bool) -> list[T]: ...
+    def acknowledge(self, date: bytes, sent: Sequence[tuple[str, str | None]] | None = None) -> None: ...
+    def hand_out(
+        self, date: bytes, handle_key: bytes, queue_id: int, given: Sequence[Sequence[Any]] | None
+    ) -> None: ...
+    def open_handles(self, handle_key: bytes, queue_id: int) -> list[bytes]: ...
+    def settle(self, date: bytes, refused: Sequence[bool] | None) -> None: ...
+
+class Cipher:
+    def __init__(self, number: int, secret: bytes) -> None: ...
+
+class ShelfError(Exception): ...
+
+class Lines:
+    written: bytes
+    def __init__(self, before: bytes, between: bytes, behind: bytes, seq: int, bodies: bool) -> None: ...
+
+class Shelf:
+    def send(
+        self,
+        party: Party,
+        shelf: int,
+        now: int,
+        due: int | None,
+        first: int,
+        sender: str,
+        cipher: Cipher | None,
+        lines: Lines | None,
+    ) -> None: ...
+    def receive(
+        self,
+        party: Party,
+        shelf: int,
+        fresh: tuple[int, int],
+        most: int,
+        limit: int,
+        now: int,
+        due: int,
+        horizon: int,
+        ciphers: dict[int, Cipher],
+        lines: Lines | None,
+    ) -> tuple[int, tuple[int, int]]: ...
+    def delete(
+        self, party: Party, shelf: int, now: int, lines: Lines | None
+    ) -> tuple[tuple[int, int, int, int], int]: ...
+
+class Lane:
+    restless: bool
+    def __init__(self, longest_body: int, longest_batch: int) -> None: ...
+    def fileno(self) -> int: ...
+    def lend(self, socket: int, peer: str, forms: Sequence[Form]) -> int: ...
+    def poll(self, now_ms: int) -> list[Party]: ...
+    def returned(self) -> list[tuple[int, bytes, bytes, int]]: ...
+    def recall(self, key: int) -> None: ...
+    def forget(self, key: int) -> None: ...
+    def served(self, key: int) -> tuple[int, bool]: ...
+    def recall_slow(self, seconds: float) -> None: ...

@@ -1,0 +1,46 @@
+"""Parties: requests that ask for the same of one queue are carried out one by one, within one call."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+
+from penstock.core.message import Message, NewMessage, Sent
+from penstock.core.store import Outcome, Party, Receive, TooManyInFlight
+from penstock.stores.memory.contents import Contents
+
+
+class Parties:
+    """A part of the store."""
+
+    @abstractmethod
+    def _in(self, queue_id: int, now: int) -> Contents: ...
+
+    @abstractmethod
+    async def send(
+        self, queue_id: int, messages: Sequence[NewMessage], now: int, *, by: str = ""
+    ) -> Sequence[Sent]: ...
+
+    @abstractmethod
+    async def receive(self, queue_id: int, ask: Receive, now: int, *, by: str = "") -> Sequence[Message]: ...
+
+    @abstractmethod
+    async def delete(self, queue_id: int, claims: Sequence[bytes], now: int, *, by: str = "") -> Sequence[Outcome]: ...
+
+    async def send_party(self, queue_id: int, party: Party, sender: str, now: int, *, by: str = "") -> Sequence[Sent]:
+        messages = party.messages(NewMessage, sender, self._in(queue_id, now).queue.fifo)
+        return await self.send(queue_id, messages, now, by=by)
+
+    async def receive_party(
+        self, queue_id: int, party: Party, ask: Receive, now: int, *, by: str = ""
+    ) -> Sequence[Sequence[Message]]:
+        given: list[Sequence[Message]] = []
+        for _ in range(len(party)):
+            try:
+                given.append(await self.receive(queue_id, ask, now, by=by))
+            except TooManyInFlight:
+                given.append(())
+        return given
+
+    async def delete_party(
+        self, queue_id: int, party: Party, claims: Sequence[bytes], now: int, *, by: str = ""
+    ) -> Sequence[Outcome]:
+        return await self.delete(queue_id, claims, now, by=by)

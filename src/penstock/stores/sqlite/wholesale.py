@@ -1,0 +1,101 @@
+"""Parties of plain messages: sent, received and deleted in native code, for all their members at once.
+
+It is the ordinary case, and the rules are those of `sending`, `delivery` and `claims`: a standard queue without groups,
+messages without attributes, first deliveries. What is kept in memory, counters above all, stays the business of
+`shelves`. Each step says whether it was carried out; if not, nothing was changed, and the ordinary way is to be taken.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+
+import apsw
+
+from penstock.core.journal import FULL
+from penstock.core.outbox import Outbox
+from penstock.core.queue import Queue
+from penstock.core.store import Party, Receive
+from penstock.core.traffic import Traffic
+from penstock.stores.sqlite.catalogue import DELAYED, IN_FLIGHT, READY, Catalogue
+from penstock.stores.sqlite.data_keys import DataKeys
+from penstock.stores.sqlite.delivery import ROUNDS
+from penstock.stores.sqlite.marks import Marks
+from penstock.stores.sqlite.shelves import Shelves
+
+
+class Wholesale:
+    """For a connection that native code was just loaded into; it must be let go of before that is closed."""
+
+    def __init__(
+        self, native: ModuleType, catalogue: Catalogue, shelves: Shelves, keys: DataKeys, marks: Marks, outbox: Outbox,
+        traffic: Traffic,
+    ) -> None:  # fmt: skip
+        self._native, self._catalogue, self._shelves, self._keys = native, catalogue, shelves, keys
+        self._marks, self._outbox, self._traffic = marks, outbox, traffic
+        self._shelf: Any = native.Shelf()
+
+    def send(self, queue_id: int, party: Party, sender: str, now: int, by: str) -> bool:
+        entry = self._catalogue.live(queue_id)
+        if entry.fifo or entry.groups:
+            return False
+        key, sizes, delay = self._keys.key_for(entry, now), party.sizes(), entry.queue.delay_seconds
+        self._shelves.catch_up(now)
+        due, first = now + delay * 1000 if delay else None, self._marks.numbers(len(sizes))
+        if key is not None:
+            key.left -= len(sizes)
+        with self._told(entry.queue, "SENT", now, by) as lines:
+            self._shelf.send(party, entry.shelf, now, due, first, sender, key and key.native, lines)
+        if due is None and (entry.fresh is None or (now, first) < entry.fresh):
+            entry.fresh = now, first
+        self._shelves.came(entry, (DELAYED if due else READY, 0, due), sizes, now, now)
+        self._traffic.stored(entry.queue.key, sizes, now)
+        return True
+
+    def receive(self, queue_id: int, party: Party, ask: Receive, now: int, by: str) -> bool:
+        entry, shelves = self._catalogue.live(queue_id), self._shelves
+        shelves.catch_up(now, rounds=ROUNDS)
+        shelves.expire(entry, now)
+        room = min(ask.in_flight_limit - entry.counts[IN_FLIGHT], entry.counts[READY])
+        if entry.fifo or entry.groups or entry.placed or entry.fresh is None or room <= 0 or not ask.visibility_seconds:
+            return False
+        due, limit = now + ask.visibility_seconds * 1000, min(room, ask.limit * len(party))
+        with self._told(entry.queue, "RECEIVED", now, by) as lines:
+            number, last = self._shelf.receive(
+                party, entry.shelf, entry.fresh, ask.limit, limit, now, due, now - entry.retention_ms,
+                self._keys.natives, lines,
+            )  # fmt: skip
+        if not number:
+            return False
+        entry.fresh = last[0], last[1] + 1
+        shelves.delivered(entry, number, due, now)
+        self._traffic.received(entry.queue.key, number, now)
+        return True
+
+    def delete(self, queue_id: int, party: Party, now: int, by: str) -> bool:
+        entry = self._catalogue.live(queue_id)
+        if entry.fifo or entry.groups:
+            return False
+        self._shelves.catch_up(now)
+        self._shelves.expire(entry, now)
+        with self._told(entry.queue, "DELETED", now, by) as lines:
+            states, size = self._shelf.delete(party, entry.shelf, now, lines)
+        if number := sum(states):
+            self._shelves.counted_off(entry, states, size)
+            self._traffic.deleted(entry.queue.key, number, now)
+        return True
+
+    @contextmanager
+    def _told(self, queue: Queue, event: str, now: int, by: str) -> Iterator[Any]:
+        """Lines for the journal, if it is to be told; and errors of SQLite in the words of everyone else."""
+        outbox = self._outbox
+        level = outbox.level_of(queue)
+        lines = self._native.Lines(*outbox.frame(queue, event, now, by), outbox.seq, level == FULL) if level else None
+        try:
+            yield lines
+        except self._native.ShelfError as error:
+            code, words = error.args
+            known = apsw.exception_for(code)
+            raise type(known)(words) from error
+        if lines is not None and (written := lines.written):
+            outbox.add(written.count(b"\n") + 1, written)
