@@ -118,6 +118,22 @@ fn pack_text(packed: &mut Vec<u8>, text: &[u8]) {
     packed.extend_from_slice(text);
 }
 
+pub fn pack_bytes(packed: &mut Vec<u8>, bytes: &[u8]) {
+    match bytes.len() {
+        length @ 0..0x100 => packed.extend_from_slice(&[0xc4, length as u8]),
+        length => {
+            packed.push(0xc6);
+            packed.extend_from_slice(&(length as u32).to_be_bytes());
+        }
+    }
+    packed.extend_from_slice(bytes);
+}
+
+pub fn pack_array(packed: &mut Vec<u8>, length: u32) {
+    packed.push(0xdd);
+    packed.extend_from_slice(&length.to_be_bytes());
+}
+
 /// The body of a plain content, and when it was sent.
 pub fn unpack(content: &[u8]) -> Option<(&[u8], i64)> {
     let (first, rest) = content.split_first()?;

@@ -8,8 +8,10 @@ use pyo3::prelude::*;
 mod chance;
 mod content;
 mod form;
+mod gzip;
 mod handle;
 mod lane;
+mod lines;
 mod party;
 mod shelf;
 mod sqlite;
@@ -22,9 +24,13 @@ mod native {
     #[pymodule_export]
     use crate::form::Form;
     #[pymodule_export]
+    use crate::gzip::Gzip;
+    #[pymodule_export]
     use crate::lane::Lane;
+    #[pymodule_export]
+    use crate::lines::Lines;
     #[pymodule_export]
     use crate::party::Party;
     #[pymodule_export]
-    use crate::shelf::{Lines, Shelf, ShelfError};
+    use crate::shelf::{Shelf, ShelfError};
 }

@@ -7,13 +7,13 @@
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyDict;
 
 use crate::chance::uuid;
 use crate::content::{Cipher, checksum, key_number, opened, pack, unpack};
+use crate::lines::Lines;
 use crate::party::{Given, Party};
 use crate::sqlite::{self, Failure, Statement, Value};
-use crate::wire::{number, quote};
 
 create_exception!(native, ShelfError, PyException, "SQLite's number for what went wrong, and its words.");
 
@@ -35,64 +35,6 @@ const HELD: &str = "SELECT state, size, receives, received, enqueued, id, conten
     WHERE number=?1 AND +shelf=?2";
 const DELETE: &str = "DELETE FROM message WHERE number=?1";
 const DELETE_BULK: &str = "DELETE FROM bulk WHERE number=?1";
-
-/// The lines of a journal: what stands before, between and behind the values of each. `seq` is the last number given.
-#[pyclass]
-pub struct Lines {
-    before: Vec<u8>,
-    between: Vec<u8>,
-    behind: Vec<u8>,
-    seq: i64,
-    bodies: bool,
-    written: Vec<u8>,
-}
-
-#[pymethods]
-impl Lines {
-    #[new]
-    fn new(before: Vec<u8>, between: Vec<u8>, behind: Vec<u8>, seq: i64, bodies: bool) -> Lines {
-        Lines { before, between, behind, seq, bodies, written: Vec::new() }
-    }
-
-    #[getter]
-    fn written<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.written)
-    }
-}
-
-impl Lines {
-    /// A line about the message of this id, with these values before and behind what all have in common.
-    fn add(&mut self, id: &[u8], first: &[(&str, i64)], last: Option<(&str, i64)>, body: Option<&[u8]>) {
-        self.seq += 1;
-        if !self.written.is_empty() {
-            self.written.push(b'\n');
-        }
-        self.written.extend_from_slice(&self.before);
-        number(&mut self.written, self.seq);
-        self.written.extend_from_slice(&self.between);
-        self.written.extend_from_slice(id);
-        self.written.push(b'"');
-        for (name, value) in first {
-            self.value(name, *value);
-        }
-        self.written.extend_from_slice(&self.behind);
-        if let Some((name, value)) = last {
-            self.value(name, value);
-        }
-        if let Some(body) = body.filter(|_| self.bodies) {
-            self.written.extend_from_slice(b",\"body\":");
-            quote(&mut self.written, body);
-        }
-        self.written.push(b'}');
-    }
-
-    fn value(&mut self, name: &str, value: i64) {
-        self.written.extend_from_slice(b",\"");
-        self.written.extend_from_slice(name.as_bytes());
-        self.written.extend_from_slice(b"\":");
-        number(&mut self.written, value);
-    }
-}
 
 #[pyclass(unsendable)]
 pub struct Shelf {

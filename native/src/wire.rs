@@ -259,8 +259,20 @@ pub fn quote(out: &mut Vec<u8>, text: &[u8]) {
 }
 
 pub fn number(out: &mut Vec<u8>, value: i64) {
-    use std::io::Write;
-    write!(out, "{value}").expect("a vector takes all");
+    let mut digits = [0; 20];
+    let (mut at, mut rest) = (digits.len(), value.unsigned_abs());
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    if value < 0 {
+        out.push(b'-');
+    }
+    out.extend_from_slice(&digits[at..]);
 }
 
 #[cfg(test)]
@@ -331,6 +343,15 @@ mod tests {
         assert_eq!((most("10"), most("0")), (Some(10), Some(0)));
         for text in ["01", "1.0", "-1", "1e1", "\"1\"", "true", "1234567", ""] {
             assert_eq!(most(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_written_with_all_their_digits() {
+        for value in [0, 7, -1, 10, 1_794_911_400_000, i64::MAX, i64::MIN] {
+            let mut written = Vec::new();
+            number(&mut written, value);
+            assert_eq!(written, value.to_string().as_bytes());
         }
     }
 

@@ -39,6 +39,7 @@ from penstock.core.store import StoreError
 from penstock.credentials import RootCredentials
 from penstock.declared import DeclarationError, declare
 from penstock.journal.keeping import JournalOfServer, Keeping, without_journal
+from penstock.journal.segments import Segments
 from penstock.listeners.http import HttpLimits, HttpListener, TlsFiles
 from penstock.logs import configure_logs
 from penstock.loops.audit import SAVE_EVERY_MS, AuditKeeper
@@ -187,7 +188,9 @@ class Server:
             settings.journal_keep_days,
             settings.journal_keep_bytes,
         )
-        journal = JournalOfServer(self.store, self.clock, keeping)
+        segments = Segments(settings.journal_directory)
+        segments.disk.native = registry.native()
+        journal = JournalOfServer(self.store, self.clock, keeping, segments=segments)
         if settings.journal == "off" or not self.store.capabilities.journal:
             await without_journal(journal, self.store)
             return

@@ -48,6 +48,8 @@ class ShelfError(Exception): ...
 
 class Lines:
     written: bytes
+    packed: bytes
+    count: int
     def __init__(self, before: bytes, between: bytes, behind: bytes, seq: int, bodies: bool) -> None: ...
 
 class Shelf:
@@ -78,6 +80,10 @@ class Shelf:
     def delete(
         self, party: Party, shelf: int, now: int, lines: Lines | None
     ) -> tuple[tuple[int, int, int, int], int]: ...
+
+class Gzip:
+    def compress(self, plain: bytes) -> bytes: ...
+    def finish(self) -> bytes: ...
 
 class Lane:
     restless: bool

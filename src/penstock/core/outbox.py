@@ -5,7 +5,8 @@ here and nowhere else. A store commits the lines together with the changes: so t
 no event without its change. It refuses to know files, and what a commit is.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import count
 
 import msgspec
 
@@ -22,36 +23,77 @@ Delivered = tuple[Message, int, int]
 Deleted = tuple[str, int, int]
 """The id of a message, how often it was received, and when for the last time."""
 
+Alike = tuple[bytes, bytes, bytes, int, list[bytes]]
+
 MOST_WAITING = 20_000
 """Several times what one commit has; they wait in memory."""
 
 _encode, _encode_lines = msgspec.json.Encoder().encode, msgspec.json.Encoder().encode_lines
 
 
+Told = tuple[bytes, bytes | None]
+"""Lines, and the same packed if they are alike: an array of what stands in each before its number, between that and
+what is its own, and behind it; of the first number; and of the lines' own, two pieces for each line."""
+PACKED = b"\xc1"
+"""No line begins with it."""
+
+_pack, _unpack = msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder(list[bytes | Alike]).decode
+
+
+def _packed(told: list[Told]) -> bytes | None:
+    if not any(packed for _, packed in told):
+        return None
+    parts = [_pack(lines) if packed is None else packed for lines, packed in told]
+    return PACKED + b"\xdd" + len(parts).to_bytes(4) + b"".join(parts)
+
+
+def unpacked(kept: bytes) -> bytes:
+    """The lines of what was kept, whether or not it is packed."""
+    if not kept.startswith(PACKED):
+        return kept
+    return b"".join(part if isinstance(part, bytes) else b"".join(_lines(*part)) for part in _unpack(kept[1:]))
+
+
+def _lines(before: bytes, between: bytes, behind: bytes, first: int, own: list[bytes]) -> Iterator[bytes]:
+    for number, middle, end in zip(count(first), own[::2], own[1::2], strict=False):
+        yield b"%b%d%b%b%b%b" % (before, number, between, middle, behind, end)
+
+
 class Outbox:
     """`on` is false while no journal is attached: then every method returns at once, and callers may skip the call."""
 
-    __slots__ = ("_committed", "_events", "_node", "_taken", "level", "on", "seq")
+    __slots__ = ("_committed", "_events", "_node", "_taken", "_told", "level", "on", "packed", "seq")
 
     def __init__(self) -> None:
         self.on, self.level, self._node = False, OFF, ""
         self.seq = self._committed = self._taken = 0
-        self._events: list[Event | msgspec.Raw] = []
+        self.packed: bytes | None = None
+        """What was taken, in fewer bytes, if it can be had: `unpacked` has the lines of it."""
+        self._events: list[Event] = []
+        self._told: list[Told] = []
 
     def attach(self, node: str, level: int, seq: int) -> None:
         """Make events from now on. `seq` is the last number that was committed, 0 if none was."""
         self.on, self.level, self._node = level != OFF, level, node
         self.seq = self._committed = self._taken = seq
         self._events.clear()
+        self._told.clear()
 
     def take(self) -> Batch | None:
         """What is to be committed now, if anything; it counts as committed unless `forget` is called."""
-        if not self._events:
+        self._close()
+        if not self._told:
             return None
+        told, self._told = self._told, []
         first, self._taken = self._taken + 1, self.seq
-        lines = _encode_lines(self._events)
-        self._events.clear()
-        return first, self.seq, lines
+        self.packed = _packed(told)
+        return first, self.seq, b"".join([lines for lines, _ in told])
+
+    def _close(self) -> None:
+        """What comes now stands behind the events that there are."""
+        if self._events:
+            self._told.append((_encode_lines(self._events), None))
+            self._events.clear()
 
     def committed(self) -> None:
         """What was taken is durable."""
@@ -60,6 +102,7 @@ class Outbox:
     def forget(self) -> None:
         """The transaction was rolled back: its numbers are given again."""
         self._events.clear()
+        self._told.clear()
         self.seq = self._taken = self._committed
 
     def __len__(self) -> int:
@@ -88,10 +131,11 @@ class Outbox:
         before, between = known.removesuffix(b'"}').split(b'"seq":0', 1)
         return before + b'"seq":', between, b',"principal":' + _encode(by) if by else b""
 
-    def add(self, number: int, lines: bytes) -> None:
-        """So many lines, without the last line's end, numbered from the next number on."""
+    def add(self, number: int, lines: bytes, packed: bytes) -> None:
+        """So many lines that are numbered from the next number on; and the same, packed, as `unpacked` knows it."""
+        self._close()
         self.seq += number
-        self._events.append(msgspec.Raw(lines))
+        self._told.append((lines, packed))
 
     def sent(self, queue: Queue, new: NewMessage, delay_ms: int, now: int, by: str) -> None:
         level = self.level_of(queue)

@@ -15,7 +15,7 @@ MIGRATIONS = Path(__file__).with_name("migrations")
 
 
 def connect(path: Path, flags: int = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE) -> apsw.Connection:
-    connection = apsw.Connection(str(path), flags=flags, statementcachesize=512)
+    connection = apsw.Connection(str(path), flags=flags | apsw.SQLITE_OPEN_NOMUTEX, statementcachesize=512)
     connection.set_busy_timeout(10_000)
     # Plans must not depend on bound values: otherwise SQLite compiles a statement anew for every execution.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)

@@ -97,5 +97,5 @@ class Wholesale:
             code, words = error.args
             known = apsw.exception_for(code)
             raise type(known)(words) from error
-        if lines is not None and (written := lines.written):
-            outbox.add(written.count(b"\n") + 1, written)
+        if lines is not None and lines.count:
+            outbox.add(lines.count, lines.written, lines.packed)
