@@ -258,12 +258,17 @@ impl Party {
 
     // Deletes
 
-    /// The claims in the handles. Whoever brings a handle that does not open is bounced.
-    fn open_handles<'py>(&mut self, py: Python<'py>, handle_key: &[u8], queue_id: i64) -> Vec<Bound<'py, PyBytes>> {
+    /// Open the handles, if there is anybody left: whoever brings one that does not open is bounced.
+    fn open_handles(&mut self, handle_key: &[u8], queue_id: i64) -> bool {
         let seal = Seal::new(handle_key, queue_id);
         let opened: Vec<_> = self.entries.iter().map(|entry| seal.unseal(entry.text.as_bytes())).collect();
         let shut: Vec<bool> = opened.iter().map(Option::is_none).collect();
         self.claims = self.without(opened, &shut).into_iter().flatten().collect();
+        !self.claims.is_empty()
+    }
+
+    /// What was in the handles.
+    fn claims<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
         self.claims.iter().map(|claim| PyBytes::new(py, claim)).collect()
     }
 

@@ -65,7 +65,7 @@ class Express:
         site: Site,
         access: Access,
         authorise: Authorise,
-        record: Callable[[Call, float], None],
+        record: Callable[[Call, float, int], None],
         native: ModuleType,
     ) -> None:
         self._site, self._access, self._authorise, self._record, self._native = site, access, authorise, record, native
@@ -114,8 +114,7 @@ class Express:
             return
         answer(date())
         seconds = perf_counter() - started
-        for _ in range(requests):
-            self._record(call, seconds)
+        self._record(call, seconds, requests)
 
     def _call(self, party: "Party", started: float) -> Call:
         """What stands for all of them: they differ in nothing that is asked of it."""
@@ -171,10 +170,9 @@ async def _receive(call: Call, party: "Party") -> Answer:
 
 async def _delete(call: Call, party: "Party") -> Answer:
     queue = call.queue()
-    claims = party.open_handles(call.site.handle_key, queue.id)
-    if not claims:
+    if not party.open_handles(call.site.handle_key, queue.id):
         raise Bounced
-    outcomes = await call.site.store.delete_party(queue.id, party, claims, call.moment, by=call.principal.arn)
+    outcomes = await call.site.store.delete_party(queue.id, party, call.moment, by=call.principal.arn)
     refused = None if outcomes is None else [outcome is Outcome.EXPIRED for outcome in outcomes]
     return lambda date: party.settle(date, refused)
 

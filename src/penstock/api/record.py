@@ -18,8 +18,9 @@ class Recorder:
         self._verbose = logging.getLogger("penstock").isEnabledFor(logging.DEBUG)
         self._refused, self._failed = Thinning(*REFUSED), Thinning(*REFUSED)
 
-    def record(self, call: Call, seconds: float) -> None:
-        self._metrics.requests[call.action, call.result].add(seconds)
+    def record(self, call: Call, seconds: float, requests: int = 1) -> None:
+        """How it went, and with how many others like it."""
+        self._metrics.requests[call.action, call.result].add(seconds, requests)
         if not self._verbose and (call.result == "ok" or not self._admits(call)):
             return
         write = log.debug if call.result == "ok" else log.error if call.status >= 500 else log.info
@@ -33,6 +34,7 @@ class Recorder:
             result=call.result,
             status=call.status,
             milliseconds=round(seconds * 1000, 3),
+            **({} if requests == 1 else {"requests": requests}),
         )
 
     def _admits(self, call: Call) -> bool:

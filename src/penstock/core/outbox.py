@@ -6,6 +6,7 @@ no event without its change. It refuses to know files, and what a commit is.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import count
 
 import msgspec
@@ -13,7 +14,7 @@ import msgspec
 from penstock.core import journal
 from penstock.core.journal import BASELINE, FULL, OFF, TOO_OFTEN, Batch, Event
 from penstock.core.message import Attributes, Message, NewMessage
-from penstock.core.queue import Counts, Queue, age_ms
+from penstock.core.queue import Counts, Queue, QueueKey, age_ms
 
 TYPE, ENDPOINT = "bus.type", "bus.endpoint"
 """The String attributes that say of what type a message is, and for which endpoint."""
@@ -57,6 +58,17 @@ def unpacked(kept: bytes) -> bytes:
 def _lines(before: bytes, between: bytes, behind: bytes, first: int, own: list[bytes]) -> Iterator[bytes]:
     for number, middle, end in zip(count(first), own[::2], own[1::2], strict=False):
         yield b"%b%d%b%b%b%b" % (before, number, between, middle, behind, end)
+
+
+@lru_cache(20_000)
+def _frame(node: str, event: str, queue: QueueKey, by: str) -> tuple[bytes, bytes, bytes]:
+    known = _encode(Event(node, 0, 0, event, *queue, message_id="")).removesuffix(b'"}').replace(b"%", b"%%")
+    before, between = known.split(b'"seq":0,"ts_ms":0', 1)
+    return (
+        before.replace(b"%%", b"%") + b'"seq":',
+        b',"ts_ms":%d' + between,
+        b',"principal":' + _encode(by) if by else b"",
+    )
 
 
 class Outbox:
@@ -127,9 +139,8 @@ class Outbox:
     def frame(self, queue: Queue, event: str, now: int, by: str) -> tuple[bytes, bytes, bytes]:
         """What stands in a line about a message before its number, from there up to the message's id, and behind the
         values that only messages have which were handed out."""
-        known = _encode(Event(self._node, 0, now, event, *queue.key, message_id=""))
-        before, between = known.removesuffix(b'"}').split(b'"seq":0', 1)
-        return before + b'"seq":', between, b',"principal":' + _encode(by) if by else b""
+        before, between, behind = _frame(self._node, event, queue.key, by)
+        return before, between % now, behind
 
     def add(self, number: int, lines: bytes, packed: bytes) -> None:
         """So many lines that are numbered from the next number on; and the same, packed, as `unpacked` knows it."""

@@ -128,6 +128,9 @@ class Party(Protocol):
     def messages(self, make: type[NewMessage], sender: str, deduplicates: bool) -> list[NewMessage]:
         """Those who deduplicate need an id of every message: if it brings none, it is the hash of its body."""
 
+    def claims(self) -> list[bytes]:
+        """Of those who delete."""
+
 
 class Store(Protocol):
     capabilities: Capabilities
@@ -280,9 +283,8 @@ class Store(Protocol):
         """What each of them is given; nothing, if too many are in flight."""
 
     async def delete_party(
-        self, queue_id: int, party: Party, claims: Sequence[bytes], now: int, *, by: str = ""
-    ) -> Sequence[Outcome] | None:
-        """`claims` are those that the party has brought."""
+        self, queue_id: int, party: Party, now: int, *, by: str = ""
+    ) -> Sequence[Outcome] | None: ...
 
     async def change_visibility(
         self, queue_id: int, changes: Sequence[tuple[bytes, int]], now: int, *, by: str = ""

@@ -40,7 +40,5 @@ class Parties:
                 given.append(())
         return given
 
-    async def delete_party(
-        self, queue_id: int, party: Party, claims: Sequence[bytes], now: int, *, by: str = ""
-    ) -> Sequence[Outcome]:
-        return await self.delete(queue_id, claims, now, by=by)
+    async def delete_party(self, queue_id: int, party: Party, now: int, *, by: str = "") -> Sequence[Outcome]:
+        return await self.delete(queue_id, party.claims(), now, by=by)

@@ -88,13 +88,11 @@ class Parties:
         return given
 
     def delete_party(
-        self, queue_id: int, party: Party, claims: Sequence[bytes], now: int, *, by: str = ""
+        self, queue_id: int, party: Party, now: int, *, by: str = ""
     ) -> Coroutine[Any, Any, Sequence[Outcome] | None]:
-        return self.database.relieve(self._delete_party, queue_id, party, claims, now, by)
+        return self.database.relieve(self._delete_party, queue_id, party, now, by)
 
-    def _delete_party(
-        self, queue_id: int, party: Party, claims: Sequence[bytes], now: int, by: str
-    ) -> Sequence[Outcome] | None:
+    def _delete_party(self, queue_id: int, party: Party, now: int, by: str) -> Sequence[Outcome] | None:
         if self._wholesale is not None and self._wholesale.delete(queue_id, party, now, by):
             return None
-        return self._delete_messages(claims, now, queue_id, by)
+        return self._delete_messages(party.claims(), now, queue_id, by)
