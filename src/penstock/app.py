@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import structlog
 import uvloop
@@ -122,7 +123,8 @@ class Server:
         self.clock = AnchoredClock()
         self.metrics = Metrics()
         self.room = WaitingRoom()
-        self.store = registry.store_at(settings.store)
+        self.native = _native(settings.native)
+        self.store = registry.store_at(settings.store, self.native)
         self.sweeper = Loop(Sweeper(self.store), self.clock)
         self.mover = Loop(Mover(self.store), self.clock)
         self.loops = [self.sweeper, self.mover, Loop(Gauges(self.store), self.clock)]
@@ -189,7 +191,7 @@ class Server:
             settings.journal_keep_bytes,
         )
         segments = Segments(settings.journal_directory)
-        segments.disk.native = registry.native()
+        segments.disk.native = self.native
         journal = JournalOfServer(self.store, self.clock, keeping, segments=segments)
         if settings.journal == "off" or not self.store.capabilities.journal:
             await without_journal(journal, self.store)
@@ -316,8 +318,18 @@ class Server:
     def _express(self, site: Site, access: Access, recorder: Recorder) -> Express | None:
         limits = site.limits
         paced = limits.max_requests_per_second_per_account or limits.max_requests_per_second_per_queue
-        native = registry.native()
-        return None if paced or native is None else Express(site, access, authorise, recorder.record, native)
+        if paced or self.native is None:
+            return None
+        return Express(site, access, authorise, recorder.record, self.native)
+
+
+def _native(wanted: str) -> ModuleType | None:
+    native = None if wanted == "off" else registry.native()
+    if native is None and wanted == "on":
+        raise StartError(
+            "native = on, and it was not built: install Rust 1.85 or newer and then Penstock again, or say auto"
+        )
+    return native
 
 
 def _declared_keys(settings: Settings) -> Iterator[tuple[str, Key]]:

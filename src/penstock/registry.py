@@ -23,8 +23,8 @@ STORES = {
 """Stores by the scheme of their URL: what makes one from the URL."""
 
 
-def store_at(url: str) -> "Store":
-    store: Store = load(STORES[url.partition(":")[0]])(url, native())
+def store_at(url: str, native: ModuleType | None = None) -> "Store":
+    store: Store = load(STORES[url.partition(":")[0]])(url, native)
     return store
 
 

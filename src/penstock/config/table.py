@@ -120,6 +120,12 @@ class Settings:
     metrics_from: tuple[Network, ...] = setting(
         "127.0.0.0/8,::1/128", values.networks, WHO, "Networks that may read /metrics, with commas between."
     )
+    native: str = setting(
+        "auto",
+        values.one_of("auto", "on", "off"),
+        SERVING,
+        "Whether compiled code serves plain requests: auto is if it was built, on insists on it.",
+    )
     metrics_keep_minutes: int = setting(
         "180", values.whole(1), SERVING, "For how many minutes GetQueueMetrics remembers what queues did."
     )
