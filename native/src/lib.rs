@@ -7,10 +7,13 @@ use pyo3::prelude::*;
 
 mod chance;
 mod content;
+mod fifo;
 mod form;
 mod handle;
+mod journal;
 mod lane;
 mod party;
+mod rows;
 mod shelf;
 mod sqlite;
 mod wire;
@@ -20,11 +23,17 @@ mod native {
     #[pymodule_export]
     use crate::content::Cipher;
     #[pymodule_export]
+    use crate::fifo::FifoShelf;
+    #[pymodule_export]
     use crate::form::Form;
+    #[pymodule_export]
+    use crate::journal::Lines;
     #[pymodule_export]
     use crate::lane::Lane;
     #[pymodule_export]
     use crate::party::Party;
     #[pymodule_export]
-    use crate::shelf::{Lines, Shelf, ShelfError};
+    use crate::rows::ShelfError;
+    #[pymodule_export]
+    use crate::shelf::Shelf;
 }
