@@ -147,8 +147,8 @@ impl FifoShelf {
     }
 
     /// Hand out the heads of groups to the receivers of a party, one to each and `limit` in all, hidden until `due`: how
-    /// many there were. It ends before the first that is not plain, not younger than `horizon`, or was received
-    /// `most_receives` times.
+    /// many there were. None at all if one of them is not plain, not younger than `horizon`, or was received
+    /// `most_receives` times: what happens to such a one decides about the next.
     #[allow(clippy::too_many_arguments)]
     fn receive(
         &mut self,
@@ -162,18 +162,22 @@ impl FifoShelf {
         ciphers: &Bound<'_, PyDict>,
         mut lines: Option<PyRefMut<'_, Lines>>,
     ) -> PyResult<usize> {
-        let mut found: Vec<(Found, i64)> = Vec::new();
+        let (mut found, mut plain): (Vec<(Found, i64)>, bool) = (Vec::new(), true);
         self.heads.run(&[Value::Int(shelf)], |row| {
             if row.int(8) != Some(READY) {
                 return true;
             }
             let one = read(row, shelf, horizon, ciphers);
             let Some(one) = one.filter(|one| most_receives.is_none_or(|most| one.receives < most)) else {
+                plain = false;
                 return false;
             };
             found.push((one, row.int(9).unwrap_or(now)));
             found.len() < limit
         })?;
+        if !plain {
+            return Ok(0);
+        }
         let number = found.len();
         party.given.clear();
         for (one, first_received) in found {
