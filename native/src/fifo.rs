@@ -25,11 +25,11 @@ const IN_FLIGHT: i64 = 1;
 const RECALL: &str = "SELECT 1 FROM deduplication WHERE shelf=?1 AND scope=?2 AND name=?3 AND expires>?4";
 const REMEMBER: &str = "INSERT INTO deduplication VALUES (?1, ?2, ?3, ?4, ?5, ?6)
     ON CONFLICT DO UPDATE SET id=excluded.id, sequence=excluded.sequence, expires=excluded.expires";
-const ENTER: &str = "INSERT INTO message_group (shelf, name, last_sent, messages, ready, available, head)
-    VALUES (?1, ?2, ?3, 1, 1, ?3, ?4)
-    ON CONFLICT DO UPDATE SET last_sent=excluded.last_sent, messages=messages+1, ready=ready+1,
-        available=iif(head IS NULL, excluded.available, available), head=coalesce(head, excluded.head)
-    RETURNING id, messages";
+const GROUP: &str = "SELECT id, head, messages FROM message_group WHERE shelf=?1 AND name=?2";
+const BEGIN: &str = "INSERT INTO message_group (shelf, name, last_sent, messages, ready, available, head)
+    VALUES (?1, ?2, ?3, 1, 1, ?3, ?4) RETURNING id";
+const FOLLOW: &str = "UPDATE message_group SET last_sent=?2, messages=messages+1, ready=ready+1 WHERE id=?1";
+const LEAD: &str = "UPDATE message_group SET available=?2, head=?3 WHERE id=?1";
 const HEADS: &str = "SELECT m.number, m.enqueued, m.size, m.grp, m.receives, m.id, m.checksum, m.content, m.state,
         m.first_received
     FROM message_group AS g CROSS JOIN message AS m ON m.shelf=g.shelf AND m.grp=g.id AND m.place=g.head
@@ -49,7 +49,10 @@ pub struct FifoShelf {
     rows: Rows,
     recall: Statement,
     remember: Statement,
-    enter: Statement,
+    group: Statement,
+    begin: Statement,
+    follow: Statement,
+    lead: Statement,
     heads: Statement,
     deliver: Statement,
     block: Statement,
@@ -67,7 +70,10 @@ impl FifoShelf {
             rows: Rows::of(&connection)?,
             recall: connection.prepare(RECALL)?,
             remember: connection.prepare(REMEMBER)?,
-            enter: connection.prepare(ENTER)?,
+            group: connection.prepare(GROUP)?,
+            begin: connection.prepare(BEGIN)?,
+            follow: connection.prepare(FOLLOW)?,
+            lead: connection.prepare(LEAD)?,
             heads: connection.prepare(HEADS)?,
             deliver: connection.prepare(DELIVER)?,
             block: connection.prepare(BLOCK)?,
@@ -125,8 +131,8 @@ impl FifoShelf {
                 Value::Int(expires),
             ];
             self.remember.run(&values, |_| false)?;
-            let (joined, messages) = self.join(shelf, group.unwrap_or_default(), now, number)?;
-            begun += (messages == 1) as usize;
+            let (joined, first) = self.join(shelf, group.unwrap_or_default(), now, number)?;
+            begun += first as usize;
             let group = group.map(str::as_bytes);
             let content = Content {
                 body,
@@ -242,15 +248,28 @@ impl FifoShelf {
 }
 
 impl FifoShelf {
-    /// A message joins its group: the group's id, and how many there are in it now.
-    fn join(&mut self, shelf: i64, name: &str, now: i64, number: i64) -> Result<(i64, i64), Failure> {
-        let mut joined = (0, 0);
+    /// A message becomes the last of its group: the group's id, and whether it is the first, too. (One statement could do
+    /// all of it, and takes twice as long.)
+    fn join(&mut self, shelf: i64, name: &str, now: i64, number: i64) -> Result<(i64, bool), Failure> {
+        let mut known = None;
+        self.group.run(&[Value::Int(shelf), Value::Text(name)], |row| {
+            known = Some((row.int(0).unwrap_or(0), row.int(1).is_some(), row.int(2) == Some(0)));
+            false
+        })?;
+        if let Some((group, led, empty)) = known {
+            self.follow.run(&[Value::Int(group), Value::Int(now)], |_| false)?;
+            if !led {
+                self.lead.run(&[Value::Int(group), Value::Int(now), Value::Int(number)], |_| false)?;
+            }
+            return Ok((group, empty));
+        }
+        let mut group = 0;
         let values = [Value::Int(shelf), Value::Text(name), Value::Int(now), Value::Int(number)];
-        self.enter.run(&values, |row| {
-            joined = (row.int(0).unwrap_or(0), row.int(1).unwrap_or(0));
+        self.begin.run(&values, |row| {
+            group = row.int(0).unwrap_or(0);
             true
         })?;
-        Ok(joined)
+        Ok((group, true))
     }
 
     /// A message of this state has left its group: whether that was the end of it.
