@@ -1,7 +1,7 @@
 //! The content of a message as it lies in the store: `stores/sqlite/packing.py` and `data_keys.py` say what it is.
 //!
-//! Plain is a content without attributes, group, trace and whatever else a message may have: its body, who sent it and
-//! when. Any other is read by Python.
+//! Plain is a content without attributes, trace and former queue: its body, who sent it and when, and what a message of
+//! a FIFO queue has beside these. Any other is read by Python.
 
 use aes_gcm::aead::{AeadInOut, KeyInit};
 use aes_gcm::{Aes256Gcm, Nonce, Tag};
@@ -19,7 +19,8 @@ const TAG_BYTES: usize = 16;
 const NINE: u8 = 0x99;
 const NO_ATTRIBUTES: u8 = 0x80;
 const NIL: u8 = 0xc0;
-const NILS: usize = 5;
+/// Enough for all that most contents have beside the texts of body and sender.
+const ROOM_BYTES: usize = 64;
 
 /// A data key that encrypts, and decrypts what it has encrypted.
 #[pyclass(frozen)]
@@ -70,6 +71,17 @@ impl Cipher {
     }
 }
 
+/// A plain one.
+#[derive(Default, Debug, PartialEq, Clone)]
+pub struct Content<'a> {
+    pub body: &'a [u8],
+    pub sender: &'a [u8],
+    pub sent: i64,
+    pub group: Option<&'a [u8]>,
+    pub deduplication: Option<&'a [u8]>,
+    pub sequence: Option<i64>,
+}
+
 /// The number of the data key that a content is encrypted with; None if it is in clear.
 pub fn key_number(content: &[u8]) -> Option<u64> {
     let header: &[u8; HEADER_BYTES] = content.first_chunk()?;
@@ -90,16 +102,43 @@ pub fn checksum(identity: &[u8], content: &[u8]) -> i64 {
     sum.finalize() as i64
 }
 
-pub fn pack(body: &[u8], sender: &[u8], sent: i64) -> Vec<u8> {
-    let mut packed = Vec::with_capacity(body.len() + sender.len() + 32);
+pub fn pack(content: &Content<'_>) -> Vec<u8> {
+    let mut packed = Vec::with_capacity(content.body.len() + content.sender.len() + ROOM_BYTES);
     packed.push(NINE);
-    pack_text(&mut packed, body);
-    pack_text(&mut packed, sender);
-    packed.push(0xcf);
-    packed.extend_from_slice(&sent.to_be_bytes());
-    packed.push(NO_ATTRIBUTES);
-    packed.extend_from_slice(&[NIL; NILS]);
+    pack_text(&mut packed, content.body);
+    pack_text(&mut packed, content.sender);
+    pack_number(&mut packed, content.sent);
+    packed.extend_from_slice(&[NO_ATTRIBUTES, NIL]);
+    for text in [content.group, content.deduplication] {
+        match text {
+            Some(text) => pack_text(&mut packed, text),
+            None => packed.push(NIL),
+        }
+    }
+    match content.sequence {
+        Some(sequence) => pack_number(&mut packed, sequence),
+        None => packed.push(NIL),
+    }
+    packed.push(NIL);
     packed
+}
+
+/// Not less than 0, in as few bytes as it takes.
+fn pack_number(packed: &mut Vec<u8>, number: i64) {
+    let bytes = number.to_be_bytes();
+    match number {
+        0..0x80 => packed.push(number as u8),
+        0x80..0x100 => packed.extend_from_slice(&[0xcc, bytes[7]]),
+        0x100..0x1_0000 => packed.extend_from_slice(&[0xcd, bytes[6], bytes[7]]),
+        0x1_0000..0x1_0000_0000 => {
+            packed.push(0xce);
+            packed.extend_from_slice(&bytes[4..]);
+        }
+        _ => {
+            packed.push(0xcf);
+            packed.extend_from_slice(&bytes);
+        }
+    }
 }
 
 fn pack_text(packed: &mut Vec<u8>, text: &[u8]) {
@@ -134,15 +173,39 @@ pub fn pack_array(packed: &mut Vec<u8>, length: u32) {
     packed.extend_from_slice(&length.to_be_bytes());
 }
 
-/// The body of a plain content, and when it was sent.
-pub fn unpack(content: &[u8]) -> Option<(&[u8], i64)> {
-    let (first, rest) = content.split_first()?;
+/// None if it is not plain.
+pub fn unpack(content: &[u8]) -> Option<Content<'_>> {
+    let rest = content.strip_prefix(&[NINE])?;
     let (body, rest) = unpack_text(rest)?;
-    let (_, rest) = unpack_text(rest)?;
-    let (mark, rest) = rest.split_first()?;
-    let (sent, rest) = rest.split_first_chunk::<8>()?;
-    let plain = *first == NINE && *mark == 0xcf && rest == [NO_ATTRIBUTES, NIL, NIL, NIL, NIL, NIL];
-    plain.then(|| (body, i64::from_be_bytes(*sent)))
+    let (sender, rest) = unpack_text(rest)?;
+    let (sent, rest) = unpack_number(rest)?;
+    let rest = rest.strip_prefix(&[NO_ATTRIBUTES, NIL])?;
+    let (group, rest) = unless_nil(rest, unpack_text)?;
+    let (deduplication, rest) = unless_nil(rest, unpack_text)?;
+    let (sequence, rest) = unless_nil(rest, unpack_number)?;
+    (rest == [NIL]).then_some(Content { body, sender, sent, group, deduplication, sequence })
+}
+
+fn unless_nil<'a, T>(
+    packed: &'a [u8],
+    unpack: impl Fn(&'a [u8]) -> Option<(T, &'a [u8])>,
+) -> Option<(Option<T>, &'a [u8])> {
+    match packed.strip_prefix(&[NIL]) {
+        Some(rest) => Some((None, rest)),
+        None => unpack(packed).map(|(value, rest)| (Some(value), rest)),
+    }
+}
+
+fn unpack_number(packed: &[u8]) -> Option<(i64, &[u8])> {
+    let (mark, rest) = packed.split_first()?;
+    let length = match mark {
+        0..0x80 => return Some((*mark as i64, rest)),
+        0xcc..=0xcf => 1 << (mark - 0xcc),
+        _ => return None,
+    };
+    let (bytes, rest) = rest.split_at_checked(length)?;
+    let number = bytes.iter().fold(0, |sum: u64, byte| sum << 8 | *byte as u64);
+    Some((number.try_into().ok()?, rest))
 }
 
 fn unpack_text(packed: &[u8]) -> Option<(&[u8], &[u8])> {
@@ -161,17 +224,35 @@ fn unpack_text(packed: &[u8]) -> Option<(&[u8], &[u8])> {
 mod tests {
     use super::*;
 
+    const APPLES: Content<'_> = Content {
+        body: b"two apples",
+        sender: b"AIDA",
+        sent: 1_794_911_400_000,
+        group: Some(b"fruit"),
+        deduplication: Some(b"1"),
+        sequence: Some(300),
+    };
+
     #[test]
     fn a_plain_content_is_unpacked_as_it_was_packed() {
         for length in [0, 1, 31, 32, 255, 256, 65_535, 65_536] {
-            let body = vec![b'x'; length];
-            assert_eq!(unpack(&pack(&body, b"AIDA", 1_794_911_400_000)), Some((&body[..], 1_794_911_400_000)));
+            let body = &vec![b'x'; length][..];
+            let content = Content { body, group: None, deduplication: None, sequence: None, ..APPLES };
+            assert_eq!(unpack(&pack(&content)), Some(content));
+        }
+    }
+
+    #[test]
+    fn so_is_one_of_a_fifo_queue_whatever_its_number() {
+        for number in [0, 127, 128, 255, 256, 65_535, 65_536, 0xffff_ffff, 0x1_0000_0000, i64::MAX] {
+            let content = Content { sequence: Some(number), ..APPLES };
+            assert_eq!(unpack(&pack(&content)), Some(content));
         }
     }
 
     #[test]
     fn a_content_that_is_cut_or_longer_is_not_plain() {
-        let packed = pack(b"two apples", b"AIDA", 1);
+        let packed = pack(&APPLES);
         for end in 0..packed.len() {
             assert_eq!(unpack(&packed[..end]), None);
         }

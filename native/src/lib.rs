@@ -7,12 +7,14 @@ use pyo3::prelude::*;
 
 mod chance;
 mod content;
+mod fifo;
 mod form;
 mod gzip;
 mod handle;
+mod journal;
 mod lane;
-mod lines;
 mod party;
+mod rows;
 mod shelf;
 mod sqlite;
 mod wire;
@@ -22,15 +24,19 @@ mod native {
     #[pymodule_export]
     use crate::content::Cipher;
     #[pymodule_export]
+    use crate::fifo::FifoShelf;
+    #[pymodule_export]
     use crate::form::Form;
     #[pymodule_export]
     use crate::gzip::Gzip;
     #[pymodule_export]
-    use crate::lane::Lane;
+    use crate::journal::Lines;
     #[pymodule_export]
-    use crate::lines::Lines;
+    use crate::lane::Lane;
     #[pymodule_export]
     use crate::party::Party;
     #[pymodule_export]
-    use crate::shelf::{Shelf, ShelfError};
+    use crate::rows::ShelfError;
+    #[pymodule_export]
+    use crate::shelf::Shelf;
 }

@@ -4,6 +4,7 @@
 //! them is decided there. What is done for each of them is done here. A member that cannot be served here is bounced: its
 //! connection goes back to Python with its request as it came.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 
 use md5::{Digest, Md5};
@@ -31,6 +32,19 @@ pub struct Given {
     pub claim: Vec<u8>,
 }
 
+/// What a message is told from others by: if it brings no id for that, the hash of its body.
+pub fn deduplication_id(entry: &Entry) -> Cow<'_, str> {
+    match &entry.deduplication {
+        Some(id) => id.into(),
+        None => String::from_utf8(hex(&Sha256::digest(&entry.text))).expect("digits").into(),
+    }
+}
+
+/// As `api/sqs/sending.py` has it: twenty digits, so that numbers sort as text.
+fn sequence_number(sequence: &i64) -> String {
+    format!("1{sequence:019}")
+}
+
 #[pyclass]
 pub struct Party {
     core: Arc<Mutex<Core>>,
@@ -48,7 +62,11 @@ pub struct Party {
     requests: Vec<Request>,
     pub entries: Vec<Entry>,
     pub ids: Vec<Uuid>,
+    /// Of messages that were put into a FIFO queue here.
+    pub sequences: Vec<i64>,
     pub claims: Vec<Vec<u8>>,
+    /// Of claims that were dealt with here: which of them have expired.
+    pub refused: Vec<bool>,
     pub given: Vec<Given>,
 }
 
@@ -60,8 +78,23 @@ impl Party {
         queue_url: String,
         [most, visibility, wait]: [Option<u32>; 3],
     ) -> Party {
-        let (requests, entries, ids, claims, given) = Default::default();
-        Party { core, form, peer, queue_url, most, visibility, wait, requests, entries, ids, claims, given }
+        let (requests, entries, ids, sequences, claims, refused, given) = Default::default();
+        Party {
+            core,
+            form,
+            peer,
+            queue_url,
+            most,
+            visibility,
+            wait,
+            requests,
+            entries,
+            ids,
+            sequences,
+            claims,
+            refused,
+            given,
+        }
     }
 
     pub fn join(&mut self, request: Request, entries: Vec<Entry>) {
@@ -180,8 +213,8 @@ impl Party {
         self.ids = self.entries.iter().map(|_| uuid()).collect();
         let messages = PyList::empty(py);
         for (entry, id) in self.entries.iter().zip(&self.ids) {
-            let by_content = || String::from_utf8(hex(&Sha256::digest(&entry.text))).expect("digits");
-            let deduplication = entry.deduplication.clone().or_else(|| deduplicates.then(by_content));
+            let wanted = deduplicates || entry.deduplication.is_some();
+            let deduplication = wanted.then(|| deduplication_id(entry));
             let (id, none) = (std::str::from_utf8(id).expect("digits"), None::<&str>);
             let (body, group) = (entry.text.as_str(), entry.group.as_deref());
             messages.append(make.call1((
@@ -212,8 +245,8 @@ impl Party {
             for place in range {
                 let entry = &party.entries[place];
                 let (id, sequence) = match &sent {
-                    Some(sent) => (sent[place].0.as_bytes(), sent[place].1.as_deref()),
-                    None => (&party.ids[place][..], None),
+                    Some(sent) => (sent[place].0.as_bytes(), sent[place].1.clone()),
+                    None => (&party.ids[place][..], party.sequences.get(place).map(sequence_number)),
                 };
                 out.extend_from_slice(if place > from { b",{" } else { b"{" });
                 if batch {
@@ -272,10 +305,11 @@ impl Party {
         self.claims.iter().map(|claim| PyBytes::new(py, claim)).collect()
     }
 
-    /// Tell everyone that it is done. `refused` says of which claims it is not, if any: whoever brought one is bounced, and what
-    /// is asked again of the others changes nothing.
+    /// Tell everyone that it is done. `refused` says of which claims it is not, if they were not dealt with here: whoever
+    /// brought one is bounced, and what is asked again of the others changes nothing.
     fn settle(&mut self, date: &[u8], refused: Option<Vec<bool>>) {
-        if let Some(refused) = refused {
+        let refused = refused.unwrap_or_else(|| std::mem::take(&mut self.refused));
+        if refused.contains(&true) {
             self.without(vec![(); refused.len()], &refused);
         }
         let batch = self.form.operation.is_batch();

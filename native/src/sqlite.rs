@@ -22,6 +22,8 @@ const KEPT_FOR_LONG: u32 = 1;
 const BIND_BLOB: usize = 2;
 const BIND_INT64: usize = 5;
 const BIND_NULL: usize = 6;
+const BIND_TEXT: usize = 10;
+const CHANGES: usize = 15;
 const COLUMN_BLOB: usize = 19;
 const COLUMN_BYTES: usize = 20;
 const COLUMN_INT64: usize = 29;
@@ -92,6 +94,7 @@ impl Connection {
             raw,
             bind_int: function!(self, BIND_INT64, fn(*mut c_void, c_int, i64) -> c_int),
             bind_blob: function!(self, BIND_BLOB, fn(*mut c_void, c_int, *const c_void, c_int, isize) -> c_int),
+            bind_text: function!(self, BIND_TEXT, fn(*mut c_void, c_int, *const c_void, c_int, isize) -> c_int),
             bind_null: function!(self, BIND_NULL, fn(*mut c_void, c_int) -> c_int),
             step: function!(self, STEP, fn(*mut c_void) -> c_int),
             reset: function!(self, RESET, fn(*mut c_void) -> c_int),
@@ -101,6 +104,13 @@ impl Connection {
             column_bytes: function!(self, COLUMN_BYTES, fn(*mut c_void, c_int) -> c_int),
             _not_shared: Rc::new(()),
         })
+    }
+
+    /// How many rows the statement changed that was run last.
+    pub fn changes(&self) -> c_int {
+        let changes = function!(self, CHANGES, fn(*mut c_void) -> c_int);
+        // SAFETY: the connection is open.
+        unsafe { changes(self.db) }
     }
 
     fn failure(&self) -> Failure {
@@ -121,6 +131,7 @@ pub struct Statement {
     raw: *mut c_void,
     bind_int: unsafe extern "C" fn(*mut c_void, c_int, i64) -> c_int,
     bind_blob: unsafe extern "C" fn(*mut c_void, c_int, *const c_void, c_int, isize) -> c_int,
+    bind_text: unsafe extern "C" fn(*mut c_void, c_int, *const c_void, c_int, isize) -> c_int,
     bind_null: unsafe extern "C" fn(*mut c_void, c_int) -> c_int,
     step: unsafe extern "C" fn(*mut c_void) -> c_int,
     reset: unsafe extern "C" fn(*mut c_void) -> c_int,
@@ -134,7 +145,14 @@ pub struct Statement {
 pub enum Value<'a> {
     Int(i64),
     Blob(&'a [u8]),
+    Text(&'a str),
     Null,
+}
+
+impl From<Option<i64>> for Value<'_> {
+    fn from(number: Option<i64>) -> Self {
+        number.map_or(Value::Null, Value::Int)
+    }
 }
 
 impl Statement {
@@ -148,6 +166,9 @@ impl Statement {
                 Value::Int(number) => unsafe { (self.bind_int)(self.raw, place, *number) },
                 Value::Blob(bytes) => unsafe {
                     (self.bind_blob)(self.raw, place, bytes.as_ptr().cast(), bytes.len() as c_int, 0)
+                },
+                Value::Text(text) => unsafe {
+                    (self.bind_text)(self.raw, place, text.as_ptr().cast(), text.len() as c_int, 0)
                 },
                 Value::Null => unsafe { (self.bind_null)(self.raw, place) },
             };

@@ -86,6 +86,37 @@ class Gzip:
     def compress(self, plain: bytes) -> bytes: ...
     def finish(self) -> bytes: ...
 
+class FifoShelf:
+    def __init__(self, shelf: Shelf) -> None: ...
+    def has_duplicates(self, party: Party, shelf: int, now: int, by_group: bool) -> bool: ...
+    def send(
+        self,
+        party: Party,
+        shelf: int,
+        now: int,
+        expires: int,
+        first: int,
+        by_group: bool,
+        sender: str,
+        cipher: Cipher | None,
+        lines: Lines | None,
+    ) -> int: ...
+    def receive(
+        self,
+        party: Party,
+        shelf: int,
+        limit: int,
+        now: int,
+        due: int,
+        horizon: int,
+        most_receives: int | None,
+        ciphers: dict[int, Cipher],
+        lines: Lines | None,
+    ) -> int: ...
+    def delete(
+        self, party: Party, shelf: int, now: int, lines: Lines | None
+    ) -> tuple[tuple[int, int, int, int], int, int]: ...
+
 class Lane:
     restless: bool
     def __init__(self, longest_body: int, longest_batch: int) -> None: ...

@@ -5,7 +5,7 @@ requests.
 """
 
 from abc import abstractmethod
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -19,6 +19,7 @@ from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.marks import Marks
 from penstock.stores.sqlite.shelves import Shelves
 from penstock.stores.sqlite.wholesale import Wholesale
+from penstock.stores.sqlite.wholesale_fifo import WholesaleFifo
 
 
 class Parties:
@@ -32,15 +33,19 @@ class Parties:
     _keys: DataKeys
     _marks: Marks
     _outbox: Outbox
-    _wholesale: Wholesale | None = None
+    _wholesale: Mapping[bool, Wholesale] = {}
+    """By whether it is for FIFO queues."""
 
     def _go_native(self) -> None:
         if self.native is not None:
             self.database.load(self.native)
             self._keys.native_cipher = self.native.Cipher
-            self._wholesale = Wholesale(
-                self.native, self._catalogue, self._shelves, self._keys, self._marks, self._outbox, self.traffic
-            )
+            shelf = self.native.Shelf()
+            parts = self._catalogue, self._shelves, self._keys, self._marks, self._outbox, self.traffic
+            self._wholesale = {
+                False: Wholesale(self.native, shelf, *parts),
+                True: WholesaleFifo(self.native, self.native.FifoShelf(shelf), *parts),
+            }
 
     @abstractmethod
     def _send(self, messages: Sequence[NewMessage], now: int, queue_id: int, by: str) -> list[Sent]: ...
@@ -62,9 +67,9 @@ class Parties:
         return self.database.write(self._send_party, queue_id, party, sender, now, by)
 
     def _send_party(self, queue_id: int, party: Party, sender: str, now: int, by: str) -> Sequence[Sent] | None:
-        if self._wholesale is not None and self._wholesale.send(queue_id, party, sender, now, by):
-            return None
         fifo = self._catalogue.live(queue_id).fifo
+        if self._wholesale and self._wholesale[fifo].send(queue_id, party, sender, now, by):
+            return None
         return self._send(party.messages(NewMessage, sender, fifo), now, queue_id, by)
 
     def receive_party(
@@ -75,7 +80,8 @@ class Parties:
     def _receive_party(
         self, queue_id: int, party: Party, ask: Receive, now: int, by: str
     ) -> Sequence[Sequence[Message]] | None:
-        if self._wholesale is not None and self._wholesale.receive(queue_id, party, ask, now, by):
+        fifo = self._catalogue.live(queue_id).fifo
+        if self._wholesale and self._wholesale[fifo].receive(queue_id, party, ask, now, by):
             return None
         if ask.limit == 1:
             return [given or () for given in self._receive_one_each((None,) * len(party), now, queue_id, ask, by)]
@@ -93,6 +99,7 @@ class Parties:
         return self.database.relieve(self._delete_party, queue_id, party, now, by)
 
     def _delete_party(self, queue_id: int, party: Party, now: int, by: str) -> Sequence[Outcome] | None:
-        if self._wholesale is not None and self._wholesale.delete(queue_id, party, now, by):
+        fifo = self._catalogue.live(queue_id).fifo
+        if self._wholesale and self._wholesale[fifo].delete(queue_id, party, now, by):
             return None
         return self._delete_messages(party.claims(), now, queue_id, by)

@@ -180,11 +180,16 @@ class Shelves:
             self._expect(entry, due, now)
 
     def counted_off(self, entry: Entry, states: Sequence[int], size: int) -> None:
-        """So many messages of each state, without groups, are gone, and so many bytes."""
+        """So many messages of each state are gone, and so many bytes; whoever says so has seen to their groups."""
         for state, messages in enumerate(states):
             entry.counts[state] -= messages
         entry.bytes -= size
         self._catalogue.touch(entry)
+
+    def groups_freed(self, entry: Entry, ended: int, messages: int, now: int) -> None:
+        """Of a FIFO queue: so many groups went with their last message, and others may have a next one."""
+        entry.groups -= ended
+        self._notify(entry.id, now, messages)
 
     # Time
 

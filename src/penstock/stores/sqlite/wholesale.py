@@ -3,6 +3,7 @@
 It is the ordinary case, and the rules are those of `sending`, `delivery` and `claims`: a standard queue without groups,
 messages without attributes, first deliveries. What is kept in memory, counters above all, stays the business of
 `shelves`. Each step says whether it was carried out; if not, nothing was changed, and the ordinary way is to be taken.
+FIFO queues have steps of their own (`wholesale_fifo`).
 """
 
 from collections.abc import Iterator
@@ -25,19 +26,19 @@ from penstock.stores.sqlite.shelves import Shelves
 
 
 class Wholesale:
-    """For a connection that native code was just loaded into; it must be let go of before that is closed."""
+    """`shelf` is native, for the connection that native code was loaded into; it must be let go of before that is
+    closed."""
 
     def __init__(
-        self, native: ModuleType, catalogue: Catalogue, shelves: Shelves, keys: DataKeys, marks: Marks, outbox: Outbox,
-        traffic: Traffic,
+        self, native: ModuleType, shelf: Any, catalogue: Catalogue, shelves: Shelves, keys: DataKeys, marks: Marks,
+        outbox: Outbox, traffic: Traffic,
     ) -> None:  # fmt: skip
-        self._native, self._catalogue, self._shelves, self._keys = native, catalogue, shelves, keys
-        self._marks, self._outbox, self._traffic = marks, outbox, traffic
-        self._shelf: Any = native.Shelf()
+        self._native, self._shelf, self._catalogue, self._shelves = native, shelf, catalogue, shelves
+        self._keys, self._marks, self._outbox, self._traffic = keys, marks, outbox, traffic
 
     def send(self, queue_id: int, party: Party, sender: str, now: int, by: str) -> bool:
         entry = self._catalogue.live(queue_id)
-        if entry.fifo or entry.groups:
+        if entry.groups:
             return False
         key, sizes, delay = self._keys.key_for(entry, now), party.sizes(), entry.queue.delay_seconds
         self._shelves.catch_up(now)
@@ -57,7 +58,7 @@ class Wholesale:
         shelves.catch_up(now, rounds=ROUNDS)
         shelves.expire(entry, now)
         room = min(ask.in_flight_limit - entry.counts[IN_FLIGHT], entry.counts[READY])
-        if entry.fifo or entry.groups or entry.placed or entry.fresh is None or room <= 0 or not ask.visibility_seconds:
+        if entry.groups or entry.placed or entry.fresh is None or room <= 0 or not ask.visibility_seconds:
             return False
         due, limit = now + ask.visibility_seconds * 1000, min(room, ask.limit * len(party))
         with self._told(entry.queue, "RECEIVED", now, by) as lines:
@@ -74,7 +75,7 @@ class Wholesale:
 
     def delete(self, queue_id: int, party: Party, now: int, by: str) -> bool:
         entry = self._catalogue.live(queue_id)
-        if entry.fifo or entry.groups:
+        if entry.groups:
             return False
         self._shelves.catch_up(now)
         self._shelves.expire(entry, now)

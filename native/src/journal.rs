@@ -1,4 +1,5 @@
-//! Lines of the journal about messages that are alike: `core/outbox.py` says what stands in them, and how they are kept.
+//! Lines of the journal about messages: `core/outbox.py` says what is in them, how they are kept, and has the lines for
+//! everything else.
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -21,6 +22,17 @@ pub struct Lines {
     count: u32,
 }
 
+/// What is said of one message: values in the order of `core/journal.py`, some before and one behind what all lines have
+/// in common. The body is left out where bodies are not wanted.
+#[derive(Default)]
+pub struct Line<'a> {
+    pub id: &'a [u8],
+    pub group: Option<&'a [u8]>,
+    pub first: &'a [(&'a str, i64)],
+    pub duration_ms: Option<i64>,
+    pub body: Option<&'a [u8]>,
+}
+
 #[pymethods]
 impl Lines {
     #[new]
@@ -34,7 +46,7 @@ impl Lines {
         PyBytes::new(py, &self.written)
     }
 
-    /// What they have in common, the first number, and what they have not.
+    /// What they have in common, the first number, and what they have not: two pieces for each.
     #[getter]
     fn packed<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let mut packed = Vec::with_capacity(self.rows.len() + self.before.len() + self.between.len() + 64);
@@ -51,38 +63,41 @@ impl Lines {
 }
 
 impl Lines {
-    /// A line about the message of this id, with these values before and behind what all have in common.
-    pub fn add(&mut self, id: &[u8], first: &[(&str, i64)], last: Option<(&str, i64)>, body: Option<&[u8]>) {
+    pub fn add(&mut self, line: Line<'_>) {
         self.seq += 1;
         self.count += 1;
-        let (mut own, mut end) = (Vec::with_capacity(128), Vec::new());
-        own.extend_from_slice(id);
+        let (mut own, mut end) = (Vec::with_capacity(160), Vec::with_capacity(32));
+        own.extend_from_slice(line.id);
         own.push(b'"');
-        for (name, value) in first {
-            member(&mut own, name, *value);
+        if let Some(group) = line.group {
+            name(&mut own, "group");
+            quote(&mut own, group);
         }
-        if let Some((name, value)) = last {
-            member(&mut end, name, value);
+        for (member, value) in line.first {
+            name(&mut own, member);
+            number(&mut own, *value);
         }
-        if let Some(body) = body.filter(|_| self.bodies) {
-            end.extend_from_slice(b",\"body\":");
+        if let Some(duration_ms) = line.duration_ms {
+            name(&mut end, "duration_ms");
+            number(&mut end, duration_ms);
+        }
+        if let Some(body) = line.body.filter(|_| self.bodies) {
+            name(&mut end, "body");
             quote(&mut end, body);
         }
         end.extend_from_slice(b"}\n");
         pack_bytes(&mut self.rows, &own);
         pack_bytes(&mut self.rows, &end);
-        let written = &mut self.written;
-        written.extend_from_slice(&self.before);
-        number(written, self.seq);
+        self.written.extend_from_slice(&self.before);
+        number(&mut self.written, self.seq);
         for part in [&self.between, &own, &self.behind, &end] {
-            written.extend_from_slice(part);
+            self.written.extend_from_slice(part);
         }
     }
 }
 
-fn member(out: &mut Vec<u8>, name: &str, value: i64) {
+fn name(out: &mut Vec<u8>, member: &str) {
     out.extend_from_slice(b",\"");
-    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(member.as_bytes());
     out.extend_from_slice(b"\":");
-    number(out, value);
 }
