@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from penstock.api.resources import remembered_key
+
 from .conftest import Start
 from .lane import Json, Line, Site, told
 
@@ -359,6 +361,15 @@ async def test_a_queue_can_be_named_in_every_way_it_can_be_named_elsewhere(start
     for url in ("orders", "/000000000000/orders", "https://sqs.us-east-1.amazonaws.com/000000000000/orders?x=y"):
         assert await line.by_lane("SendMessage", {"QueueUrl": url, "MessageBody": url})
     assert len(await site.peek("orders")) == 3
+
+
+async def test_a_long_url_is_not_remembered(start: Start) -> None:
+    site = await start()
+    await site.create("orders")
+    line, before = await site.lent_line("SendMessage"), remembered_key.cache_info().currsize
+    body = {"QueueUrl": f"http://{'h' * 600}/000000000000/orders", "MessageBody": "m"}
+    assert await line.by_lane("SendMessage", body)
+    assert remembered_key.cache_info().currsize == before
 
 
 async def test_a_queue_that_is_deleted_is_missed_by_the_very_next_request(start: Start) -> None:

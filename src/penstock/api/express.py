@@ -19,7 +19,7 @@ from penstock.api.access import Access
 from penstock.api.acquaintance import Acquaintance
 from penstock.api.authorise import Authorise
 from penstock.api.call import Call, Site
-from penstock.api.resources import remembered_key
+from penstock.api.resources import queue_at
 from penstock.api.sqs.receiving import ask_of, check
 from penstock.api.sqs.sending import sequence_number
 from penstock.aws import sqs
@@ -135,7 +135,7 @@ class Express:
         if caller is None:
             raise Bounced
         call.principal, call.region, call.access_key = caller.principal, caller.region, caller.access_key
-        call.resource = remembered_key(party.queue_url, call.region, call.principal.account)
+        call.resource = queue_at(party.queue_url, call.region, call.principal.account)
         await self._authorise(call)
         return await SERVED[call.action](call, party)
 
