@@ -100,7 +100,8 @@ impl Core {
         connection.more = false;
         let (socket, mut data) = (connection.socket, std::mem::take(&mut connection.buffer));
         let (mut drained, mut ended) = (false, false);
-        while !drained && !ended && data.len() < self.longest_body {
+        let enough = self.longest_body + READ_BYTES; // with any head that is known, it holds a whole request
+        while !drained && !ended && data.len() < enough {
             // SAFETY: the system writes at most as much as the buffer has room for.
             let count = unsafe { libc::recv(socket, self.scratch.as_mut_ptr().cast(), READ_BYTES, libc::MSG_DONTWAIT) };
             match count {
@@ -115,6 +116,9 @@ impl Core {
                     ended = !drained && error.kind() != io::ErrorKind::Interrupted;
                 }
             }
+        }
+        if !drained && let Some(connection) = self.at(key) {
+            connection.more = true; // the system will not say so again
         }
         if ended {
             self.give_back(key, Vec::new(), data); // Python will find the end again, after these
@@ -368,9 +372,12 @@ impl Lane {
         core.returned.retain(|(returned, ..)| *returned != key);
     }
 
-    /// Requests that were answered on this connection since it was lent, and whether one is being answered.
+    /// Requests that were answered on this connection since it was lent, and whether one is being answered or has begun
+    /// to come.
     fn served(&self, key: Key) -> (u64, bool) {
-        self.core().at(key).map_or((0, false), |connection| (connection.served, connection.busy))
+        self.core()
+            .at(key)
+            .map_or((0, false), |connection| (connection.served, connection.busy || connection.begun.is_some()))
     }
 
     /// Want those back that began a request so long ago and have not ended it.
