@@ -100,8 +100,7 @@ impl Core {
         connection.more = false;
         let (socket, mut data) = (connection.socket, std::mem::take(&mut connection.buffer));
         let (mut drained, mut ended) = (false, false);
-        let enough = self.longest_body + READ_BYTES; // with any head that is known, it holds a whole request
-        while !drained && !ended && data.len() < enough {
+        while !drained && !ended && (data.len() < READ_BYTES || self.is_part(key, &data)) {
             // SAFETY: the system writes at most as much as the buffer has room for.
             let count = unsafe { libc::recv(socket, self.scratch.as_mut_ptr().cast(), READ_BYTES, libc::MSG_DONTWAIT) };
             match count {
@@ -125,6 +124,13 @@ impl Core {
         } else if !data.is_empty() {
             self.take(key, data, now_ms, shared);
         }
+    }
+
+    /// Whether these are less than a whole request.
+    fn is_part(&self, key: Key, data: &[u8]) -> bool {
+        self.connections[key as u32 as usize]
+            .as_ref()
+            .is_some_and(|connection| matches!(recognise(&connection.forms, data, self.longest_body), Recognised::Part))
     }
 
     /// What came on a connection: one request and maybe the begin of others, or a part of one.

@@ -329,7 +329,7 @@ async def test_replies_that_are_not_read_are_neither_lost_nor_mixed(start: Start
     assert sorted(found) == sorted(texts)
 
 
-async def test_ten_thousand_short_replies_that_are_not_read_come_in_order(start: Start) -> None:
+async def test_two_thousand_short_replies_that_are_not_read_come_in_order(start: Start) -> None:
     site = await start()
     url, line = await site.create("orders"), await site.lent_line("SendMessageBatch")
     line.writer.transport.pause_reading()  # type: ignore[attr-defined]
