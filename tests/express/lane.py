@@ -26,8 +26,10 @@ from penstock import app
 from penstock.api.express import SERVED
 from penstock.config import load
 from penstock.core.identifiers import random_uuid
+from penstock.core.keyring import Keyring
 from penstock.core.message import NewMessage
 from penstock.core.queue import QueueKey
+from penstock.masterkey import vault_of
 from penstock.stores.sqlite import SqliteStore
 
 ACCOUNT, REGION = "000000000000", "us-east-1"
@@ -149,7 +151,8 @@ class Site:
     async def stop(self) -> None:
         for line in self.lines:
             await line.close()
-        await self.server.stop()
+        if not self.server.listener.draining:
+            await self.server.stop()
 
 
 @asynccontextmanager
@@ -161,8 +164,20 @@ async def site(folder: Path, native: bool = True, native_store: bool = True, **s
     try:
         yield running
     finally:
-        if server.listener.lane is None or not server.listener.draining:
-            await running.stop()
+        await running.stop()
+
+
+@asynccontextmanager
+async def opened_again(site: Site) -> AsyncIterator[SqliteStore]:
+    """The store of a server that was stopped, without native code, with its keys."""
+    settings = site.server.settings
+    store = SqliteStore(site.store.path)
+    await store.open()
+    try:
+        store.attach_keys(Keyring(await vault_of(settings, store), settings.kms_keys, settings.kms_keys_disabled))
+        yield store
+    finally:
+        await store.close()
 
 
 async def started(folder: Path, native_store: bool = True, **settings: Any) -> app.Server:
