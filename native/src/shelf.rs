@@ -178,7 +178,8 @@ impl Shelf {
 
     /// Hand out fresh messages of a shelf, from this time and number on, to the receivers of a party: `most` to each and
     /// `limit` in all, hidden until `due`. How many there were, and the time and number of the last of them. It ends
-    /// before the first that is not plain, or not younger than `horizon`.
+    /// before the first that is not plain, or not younger than `horizon`; and whoever would be given that one among
+    /// others is given nothing here.
     #[allow(clippy::too_many_arguments)]
     fn receive(
         &mut self,
@@ -194,13 +195,14 @@ impl Shelf {
         ciphers: &Bound<'_, PyDict>,
         mut lines: Option<PyRefMut<'_, Lines>>,
     ) -> PyResult<(usize, (i64, i64))> {
-        let mut found: Vec<Found> = Vec::new();
+        let (mut found, mut odd): (Vec<Found>, bool) = (Vec::new(), false);
         let given = &mut party.given;
         given.clear();
         let values = [Value::Int(shelf), Value::Int(fresh.0), Value::Int(fresh.1)];
         let row = |row: &sqlite::Row<'_>| {
             let message = read(row, shelf, horizon, ciphers);
             let Some((one, what)) = message else {
+                odd = true;
                 return false;
             };
             found.push(one);
@@ -208,6 +210,10 @@ impl Shelf {
             found.len() < limit
         };
         self.fresh.run(&values, row).map_err(|failure| raised(py, failure))?;
+        if odd {
+            found.truncate(found.len() / most * most);
+            party.given.truncate(found.len());
+        }
         let mut last = fresh;
         for (one, what) in found.iter().zip(&party.given) {
             let values = [Value::Int(due), Value::Int(now), Value::Int(one.number)];
