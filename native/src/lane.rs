@@ -100,7 +100,7 @@ impl Core {
         connection.more = false;
         let (socket, mut data) = (connection.socket, std::mem::take(&mut connection.buffer));
         let (mut drained, mut ended) = (false, false);
-        while !drained && !ended && data.len() < self.longest_body {
+        while !drained && !ended && (data.len() < READ_BYTES || self.is_part(key, &data)) {
             // SAFETY: the system writes at most as much as the buffer has room for.
             let count = unsafe { libc::recv(socket, self.scratch.as_mut_ptr().cast(), READ_BYTES, libc::MSG_DONTWAIT) };
             match count {
@@ -116,11 +116,21 @@ impl Core {
                 }
             }
         }
+        if !drained && let Some(connection) = self.at(key) {
+            connection.more = true; // the system will not say so again
+        }
         if ended {
             self.give_back(key, Vec::new(), data); // Python will find the end again, after these
         } else if !data.is_empty() {
             self.take(key, data, now_ms, shared);
         }
+    }
+
+    /// Whether these are less than a whole request.
+    fn is_part(&self, key: Key, data: &[u8]) -> bool {
+        self.connections[key as u32 as usize]
+            .as_ref()
+            .is_some_and(|connection| matches!(recognise(&connection.forms, data, self.longest_body), Recognised::Part))
     }
 
     /// What came on a connection: one request and maybe the begin of others, or a part of one.
@@ -368,9 +378,12 @@ impl Lane {
         core.returned.retain(|(returned, ..)| *returned != key);
     }
 
-    /// Requests that were answered on this connection since it was lent, and whether one is being answered.
+    /// Requests that were answered on this connection since it was lent, and whether one is being answered or has begun
+    /// to come.
     fn served(&self, key: Key) -> (u64, bool) {
-        self.core().at(key).map_or((0, false), |connection| (connection.served, connection.busy))
+        self.core()
+            .at(key)
+            .map_or((0, false), |connection| (connection.served, connection.busy || connection.begun.is_some()))
     }
 
     /// Want those back that began a request so long ago and have not ended it.

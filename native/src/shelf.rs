@@ -71,7 +71,8 @@ impl Shelf {
 
     /// Hand out fresh messages of a shelf, from this time and number on, to the receivers of a party: `most` to each and
     /// `limit` in all, hidden until `due`. How many there were, and the time and number of the last of them. It ends
-    /// before the first that is not plain, or not younger than `horizon`.
+    /// before the first that is not plain, or not younger than `horizon`; and whoever would be given that one among
+    /// others is given nothing here.
     #[allow(clippy::too_many_arguments)]
     fn receive(
         &mut self,
@@ -86,16 +87,20 @@ impl Shelf {
         ciphers: &Bound<'_, PyDict>,
         mut lines: Option<PyRefMut<'_, Lines>>,
     ) -> PyResult<(usize, (i64, i64))> {
-        let mut found: Vec<Found> = Vec::new();
+        let (mut found, mut odd): (Vec<Found>, bool) = (Vec::new(), false);
         let values = [Value::Int(shelf), Value::Int(fresh.0), Value::Int(fresh.1)];
         self.fresh.run(&values, |row| {
             let one = read(row, shelf, horizon, ciphers);
             let Some(one) = one.filter(|one| one.group == 0 && one.receives == 0 && one.group_name.is_none()) else {
+                odd = true;
                 return false;
             };
             found.push(one);
             found.len() < limit
         })?;
+        if odd {
+            found.truncate(found.len() / most * most);
+        }
         let (number, mut last) = (found.len(), fresh);
         party.given.clear();
         for one in found {

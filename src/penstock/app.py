@@ -296,6 +296,7 @@ class Server:
         tls = None
         if settings.tls_certificate and settings.tls_key:
             tls = TlsFiles(settings.tls_certificate, settings.tls_key)
+        self.express = self._express_way(site, access, recorder)
         self.listener = HttpListener(
             settings.listen.host,
             settings.listen.port,
@@ -312,10 +313,10 @@ class Server:
             refuse=refuse,
             on_connections=self.metrics.connections,
             prepare=self.pages.prepare,
-            express=self._express(site, access, recorder),
+            express=self.express,
         )
 
-    def _express(self, site: Site, access: Access, recorder: Recorder) -> Express | None:
+    def _express_way(self, site: Site, access: Access, recorder: Recorder) -> Express | None:
         limits = site.limits
         paced = limits.max_requests_per_second_per_account or limits.max_requests_per_second_per_queue
         if paced or self.native is None:

@@ -19,7 +19,7 @@ from penstock.api.access import Access
 from penstock.api.acquaintance import Acquaintance
 from penstock.api.authorise import Authorise
 from penstock.api.call import Call, Site
-from penstock.api.resources import remembered_key
+from penstock.api.resources import queue_at
 from penstock.api.sqs.receiving import ask_of, check
 from penstock.api.sqs.sending import sequence_number
 from penstock.aws import sqs
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("penstock")
 
-Answer = Callable[[bytes], None]
-"""Sends the replies, given the line that says the date."""
+Answer = Callable[[bytes], int]
+"""Sends the replies, given the line that says the date. How many: who is not answered here has been bounced."""
 
 
 class Bounced(Exception):
@@ -69,6 +69,8 @@ class Express:
         native: ModuleType,
     ) -> None:
         self._site, self._access, self._authorise, self._record, self._native = site, access, authorise, record, native
+        self.answered = 0
+        """Requests, since the start."""
 
     def lane(self, longest_body: int) -> "Lane":
         lane: Lane = self._native.Lane(longest_body, self._site.limits.max_batch_bytes // 3)
@@ -101,7 +103,7 @@ class Express:
         self._site.store.expect(requests)
 
     async def serve(self, party: "Party", date: Callable[[], bytes]) -> None:
-        started, requests = perf_counter(), len(party)
+        started = perf_counter()
         call = self._call(party, started)
         try:
             answer = await self._carry_out(party, call)
@@ -112,9 +114,10 @@ class Express:
             log.error("failed", request_id=call.id, action=call.action, exc_info=error)
             party.bounce()
             return
-        answer(date())
+        answered = answer(date())
+        self.answered += answered
         seconds = perf_counter() - started
-        self._record(call, seconds, requests)
+        self._record(call, seconds, answered)
 
     def _call(self, party: "Party", started: float) -> Call:
         """What stands for all of them: they differ in nothing that is asked of it."""
@@ -131,7 +134,7 @@ class Express:
         if caller is None:
             raise Bounced
         call.principal, call.region, call.access_key = caller.principal, caller.region, caller.access_key
-        call.resource = remembered_key(party.queue_url, call.region, call.principal.account)
+        call.resource = queue_at(party.queue_url, call.region, call.principal.account)
         await self._authorise(call)
         return await SERVED[call.action](call, party)
 

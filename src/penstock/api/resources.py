@@ -26,11 +26,15 @@ def key_of_url(url: str, region: str, account: str) -> QueueKey:
 remembered_key = lru_cache(maxsize=20_000)(key_of_url)
 
 
+def queue_at(url: str, region: str, account: str) -> QueueKey:
+    find = remembered_key if len(url) + len(region) <= LONGEST_REMEMBERED else key_of_url
+    return find(url, region, account)
+
+
 def resource_of(request: Any, region: str, account: str) -> QueueKey | None:
     """The queue a decoded request names; None for a request about the account as a whole."""
     if url := getattr(request, "QueueUrl", None):
-        find = remembered_key if len(url) + len(region) <= LONGEST_REMEMBERED else key_of_url
-        return find(url, region, account)
+        return queue_at(url, region, account)
     if name := getattr(request, "QueueName", None):
         return QueueKey(region, getattr(request, "QueueOwnerAWSAccountId", None) or account, name)
     if arn := getattr(request, "SourceArn", None):

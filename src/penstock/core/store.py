@@ -125,6 +125,9 @@ class Party(Protocol):
     def sizes(self) -> list[int]:
         """Of the messages."""
 
+    def named(self) -> tuple[int, int]:
+        """Of how many messages a group is named, and of how many a deduplication id."""
+
     def messages(self, make: type[NewMessage], sender: str, deduplicates: bool) -> list[NewMessage]:
         """Those who deduplicate need an id of every message: if it brings none, it is the hash of its body."""
 

@@ -60,6 +60,11 @@ class ExpressLane:
         self._looking = False
         loop.add_reader(lane.fileno(), self._look)
 
+    @property
+    def lent(self) -> int:
+        """How many connections are in the lane."""
+        return len(self._lent)
+
     def close(self) -> None:
         self._loop.remove_reader(self._lane.fileno())
 

@@ -38,7 +38,7 @@ class Wholesale:
 
     def send(self, queue_id: int, party: Party, sender: str, now: int, by: str) -> bool:
         entry = self._catalogue.live(queue_id)
-        if entry.groups:
+        if entry.groups or any(party.named()):
             return False
         key, sizes, delay = self._keys.key_for(entry, now), party.sizes(), entry.queue.delay_seconds
         self._shelves.catch_up(now)
