@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from penstock import __version__
+from penstock import __version__, registry
 from penstock.aws.contract import load
 from penstock.cli import COMMANDS
 from penstock.cli.actions import option
@@ -42,7 +42,8 @@ def test_help_is_quick_because_it_does_not_load_what_it_does_not_need(penstock: 
 
 @pytest.mark.parametrize("words", [("version",), ("--version",)])
 def test_the_version_is_told(penstock: Run, words: tuple[str, ...]) -> None:
-    assert penstock(*words).stdout == f"Penstock {__version__}\n"
+    without = "" if registry.native() else ", without native code"
+    assert penstock(*words).stdout == f"Penstock {__version__}{without}\n"
 
 
 @pytest.mark.parametrize(

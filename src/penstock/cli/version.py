@@ -2,7 +2,7 @@
 
 import argparse
 
-from penstock import __version__
+from penstock import __version__, registry
 from penstock.cli.parser import Parser
 
 
@@ -12,5 +12,5 @@ def build(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    print(f"Penstock {__version__}")
+    print(f"Penstock {__version__}{'' if registry.native() else ', without native code'}")
     return 0
