@@ -1,7 +1,8 @@
 # Penstock. `make` alone prints what there is; each target does all the set-up it needs.
 #
-# An environment is stamped with the hash of its lock and of the place where it stands, so it is made once and brought up
-# to date only when one of them changes. PYTHON=… chooses the interpreter; otherwise it is the first below that works.
+# An environment is stamped with the hash of its lock, of the place where it stands and of what is compiled into it, so it
+# is made once and brought up to date only when one of them changes. PYTHON=… chooses the interpreter; otherwise it is the
+# first below that works.
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -16,8 +17,8 @@ pip = $(1)/bin/python -m pip --disable-pip-version-check --quiet install
 
 RUN_LOCKS := requirements.txt requirements-build.txt
 DEV_LOCKS := $(RUN_LOCKS) requirements-spark.txt requirements-dev.txt
-NATIVE := native/Cargo.toml $(wildcard native/src/*.rs)
-RUN := .venv/.run-$(call hash,$(RUN_LOCKS) pyproject.toml $(NATIVE))
+BUILT := $(wildcard pyproject.toml native/Cargo.toml native/src/*.rs)
+RUN := .venv/.run-$(call hash,$(RUN_LOCKS) $(BUILT))
 DEV := .venv/.dev-$(call hash,$(DEV_LOCKS))
 SPARK := .venv/.spark-$(call hash,requirements-spark.txt)
 SDKS := boto3-1.28 awscli celery spark-4.1

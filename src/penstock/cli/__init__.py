@@ -10,8 +10,9 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from penstock import __version__, registry
+from penstock import registry
 from penstock.cli.parser import CommandError, Parser
+from penstock.cli.version import told
 
 
 class Command(NamedTuple):
@@ -91,7 +92,7 @@ def top_parser() -> Parser:
         f"The Amazon SQS API as a durable, secured, observable server.\n\ncommands:\n{commands}",
         EXAMPLES,
     )
-    parser.add_argument("--version", action="version", version=f"Penstock {__version__}")
+    parser.add_argument("--version", action="version", version=told())
     parser.add_argument("command", metavar="COMMAND", choices=COMMANDS, help="one of those above; each has its --help")
     return parser
 

@@ -12,5 +12,9 @@ def build(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    print(f"Penstock {__version__}{'' if registry.native() else ', without native code'}")
+    print(told())
     return 0
+
+
+def told() -> str:
+    return f"Penstock {__version__}{'' if registry.native() else ', without native code'}"
