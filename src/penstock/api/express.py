@@ -65,7 +65,7 @@ class Express:
         site: Site,
         access: Access,
         authorise: Authorise,
-        record: Callable[[Call, float], None],
+        record: Callable[[Call, float, int], None],
         native: ModuleType,
     ) -> None:
         self._site, self._access, self._authorise, self._record, self._native = site, access, authorise, record, native
@@ -113,9 +113,7 @@ class Express:
             party.bounce()
             return
         answer(date())
-        seconds = perf_counter() - started
-        for _ in range(requests):
-            self._record(call, seconds)
+        self._record(call, perf_counter() - started, requests)
 
     def _call(self, party: "Party", started: float) -> Call:
         """What stands for all of them: they differ in nothing that is asked of it."""

@@ -26,9 +26,9 @@ class Histogram:
     def __init__(self, bounds: tuple[float, ...]) -> None:
         self._bounds, self._buckets, self._sum = bounds, [0] * (len(bounds) + 1), 0.0
 
-    def add(self, value: float) -> None:
-        self._buckets[bisect_left(self._bounds, value)] += 1
-        self._sum += value
+    def add(self, value: float, times: int = 1) -> None:
+        self._buckets[bisect_left(self._bounds, value)] += times
+        self._sum += value * times
 
     def include(self, other: "Histogram") -> None:
         self._buckets = list(map(add, self._buckets, other._buckets))

@@ -18,22 +18,24 @@ class Recorder:
         self._verbose = logging.getLogger("penstock").isEnabledFor(logging.DEBUG)
         self._refused, self._failed = Thinning(*REFUSED), Thinning(*REFUSED)
 
-    def record(self, call: Call, seconds: float) -> None:
-        self._metrics.requests[call.action, call.result].add(seconds)
+    def record(self, call: Call, seconds: float, requests: int = 1) -> None:
+        """So many that went the same way."""
+        self._metrics.requests[call.action, call.result].add(seconds, requests)
         if not self._verbose and (call.result == "ok" or not self._admits(call)):
             return
         write = log.debug if call.result == "ok" else log.error if call.status >= 500 else log.info
-        write(
-            "request",
-            request_id=call.id,
-            account=call.principal.account,
-            service=call.service.name if call.service else "",
-            action=call.action,
-            queue=call.resource.name if call.resource else "",
-            result=call.result,
-            status=call.status,
-            milliseconds=round(seconds * 1000, 3),
-        )
+        for _ in range(requests):
+            write(
+                "request",
+                request_id=call.id,
+                account=call.principal.account,
+                service=call.service.name if call.service else "",
+                action=call.action,
+                queue=call.resource.name if call.resource else "",
+                result=call.result,
+                status=call.status,
+                milliseconds=round(seconds * 1000, 3),
+            )
 
     def _admits(self, call: Call) -> bool:
         """Failures of ours are counted apart, so that no flood of refusals hides them."""
