@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-import apsw
-
 from penstock.core.journal import FULL
 from penstock.core.outbox import Outbox
 from penstock.core.queue import Queue
@@ -88,15 +86,10 @@ class Wholesale:
 
     @contextmanager
     def _told(self, queue: Queue, event: str, now: int, by: str) -> Iterator[Any]:
-        """Lines for the journal, if it is to be told; and errors of SQLite in the words of everyone else."""
+        """Lines for the journal, if it is to be told."""
         outbox = self._outbox
         level = outbox.level_of(queue)
         lines = self._native.Lines(*outbox.frame(queue, event, now, by), outbox.seq, level == FULL) if level else None
-        try:
-            yield lines
-        except self._native.ShelfError as error:
-            code, words = error.args
-            known = apsw.exception_for(code)
-            raise type(known)(words) from error
+        yield lines
         if lines is not None and (written := lines.written):
             outbox.add(written.count(b"\n") + 1, written)
