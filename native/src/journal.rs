@@ -36,7 +36,8 @@ pub struct Line<'a> {
 #[pymethods]
 impl Lines {
     #[new]
-    fn new(before: Vec<u8>, between: Vec<u8>, behind: Vec<u8>, seq: i64, bodies: bool) -> Lines {
+    fn new(before: &[u8], between: &[u8], behind: &[u8], seq: i64, bodies: bool) -> Lines {
+        let (before, between, behind) = (before.to_vec(), between.to_vec(), behind.to_vec());
         Lines { before, between, behind, seq, bodies, written: Vec::new(), rows: Vec::new(), count: 0 }
     }
 

@@ -36,7 +36,5 @@ mod native {
     #[pymodule_export]
     use crate::party::Party;
     #[pymodule_export]
-    use crate::rows::ShelfError;
-    #[pymodule_export]
     use crate::shelf::Shelf;
 }

@@ -3,8 +3,6 @@
 //! `stores/sqlite/cards.py` and `claims.py` say what is in them. Which of them, and what becomes of groups and of their
 //! order, is the business of `shelf` and `fifo`.
 
-use pyo3::create_exception;
-use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -12,8 +10,6 @@ use crate::chance::Uuid;
 use crate::content::{Cipher, Content, checksum, key_number, opened, pack, unpack};
 use crate::party::Given;
 use crate::sqlite::{Connection, Failure, Row, Statement, Value};
-
-create_exception!(native, ShelfError, PyException, "SQLite's number for what went wrong, and its words.");
 
 pub const STATES: usize = 4;
 
@@ -177,9 +173,16 @@ pub fn read_claim(claim: &[u8], shelf: i64) -> Option<(i64, i64)> {
     (long(0) == shelf).then(|| (long(16), receives as i64))
 }
 
-/// What Python raised within SQLite, or what SQLite says.
+/// What Python raised within SQLite, or what SQLite says, as the exception that everyone else knows it by.
 impl From<Failure> for PyErr {
     fn from(failure: Failure) -> PyErr {
-        Python::attach(|py| PyErr::take(py).unwrap_or_else(|| ShelfError::new_err((failure.code, failure.message))))
+        Python::attach(|py| {
+            PyErr::take(py).unwrap_or_else(|| known_as(py, failure).unwrap_or_else(|unexpected| unexpected))
+        })
     }
+}
+
+fn known_as(py: Python<'_>, failure: Failure) -> PyResult<PyErr> {
+    let known = py.import("apsw")?.call_method1("exception_for", (failure.code,))?;
+    Ok(PyErr::from_value(known.get_type().call1((failure.message,))?))
 }

@@ -45,8 +45,6 @@ class Party:
 class Cipher:
     def __init__(self, number: int, secret: bytes) -> None: ...
 
-class ShelfError(Exception): ...
-
 class Lines:
     written: bytes
     packed: bytes

@@ -5,10 +5,12 @@ import hashlib
 import hmac
 import json
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from penstock.api.sqs.sending import sequence_number
 from penstock.core.message import Sent
 from penstock.core.store import Outcome, Receive
 from penstock.stores.sqlite import SqliteStore
@@ -20,7 +22,8 @@ QUEUE_URL = "http://here/1/q"
 HANDLE_KEY = b"k" * 32
 SIGNING_KEY, SCOPE = b"s" * 32, "19700102/here"
 DATE, SIGNED_AT = b"19700102T000000Z", 86_400_000
-LENGTH_DIGITS, SIGNATURE_DIGITS = 6, 64
+SIGNATURE_DIGITS = 64
+WIDTHS = {"content-length": 6, "x-amz-date": len(DATE), "authorization": SIGNATURE_DIGITS}
 HEAD = b"POST / HTTP/1.1\r\ncontent-length: %06d\r\nx-amz-date: %b\r\nauthorization: %b\r\n\r\n"
 LONGEST = 300_000
 
@@ -43,52 +46,53 @@ class Gathering:
         """Which parties were carried out in native code."""
 
     async def send(self, *entries: dict[str, str] | list[dict[str, str]], now: int, by: str = "root") -> list[Told]:
-        batch = isinstance(entries[0], list)
         bodies = [{"Entries": _numbered(entry)} if isinstance(entry, list) else entry for entry in entries]
-        party, clients = self._gather("SendMessageBatch" if batch else "SendMessage", bodies)
-        sent: Sequence[Sent] | None = await self._store.send_party(self._queue_id, party, "AIDAUSER", now, by=by)
-        self.natively.append(sent is None)
-        told = None if sent is None else [(one.id, str(10**19 + (one.sequence or 0))) for one in sent]
-        party.acknowledge(b"", told)
-        return clients.replies()
+        with self._gathered("SendMessage", bodies) as (party, clients):
+            sent: Sequence[Sent] | None = await self._store.send_party(self._queue_id, party, "AIDAUSER", now, by=by)
+            self.natively.append(sent is None)
+            told = None if sent is None else [(one.id, sequence_number(one.sequence or 0)) for one in sent]
+            party.acknowledge(b"", told)
+            return clients.replies()
 
     async def receive(self, receivers: int, seconds: int, now: int, by: str = "root", most: int = 1) -> list[Told]:
-        party, clients = self._gather("ReceiveMessage", [{} for _ in range(receivers)])
-        given = await self._store.receive_party(self._queue_id, party, Receive(most, seconds), now, by=by)
-        self.natively.append(given is None)
-        party.hand_out(b"", HANDLE_KEY, self._queue_id, given)
-        return clients.replies()
+        with self._gathered("ReceiveMessage", [{}] * receivers) as (party, clients):
+            given = await self._store.receive_party(self._queue_id, party, Receive(most, seconds), now, by=by)
+            self.natively.append(given is None)
+            party.hand_out(b"", HANDLE_KEY, self._queue_id, given)
+            return clients.replies()
 
     async def delete(self, *handles: str | list[str], now: int, by: str = "root") -> list[Told]:
-        batch = isinstance(handles[0], list)
         bodies: list[dict[str, Any]] = [
             {"Entries": _numbered([{"ReceiptHandle": one} for one in handle])}
             if isinstance(handle, list)
             else {"ReceiptHandle": handle}
             for handle in handles
         ]
-        party, clients = self._gather("DeleteMessageBatch" if batch else "DeleteMessage", bodies)
-        assert party.open_handles(HANDLE_KEY, self._queue_id)
-        outcomes = await self._store.delete_party(self._queue_id, party, now, by=by)
-        self.natively.append(outcomes is None)
-        party.settle(b"", None if outcomes is None else [outcome is Outcome.EXPIRED for outcome in outcomes])
-        return clients.replies()
+        with self._gathered("DeleteMessage", bodies) as (party, clients):
+            assert party.open_handles(HANDLE_KEY, self._queue_id)
+            outcomes = await self._store.delete_party(self._queue_id, party, now, by=by)
+            self.natively.append(outcomes is None)
+            party.settle(b"", None if outcomes is None else [outcome is Outcome.EXPIRED for outcome in outcomes])
+            return clients.replies()
 
-    def _gather(self, operation: str, bodies: Sequence[dict[str, Any]]) -> "tuple[Party, Clients]":
-        head = HEAD % (0, DATE, b"0" * SIGNATURE_DIGITS)
-        holes, at = [], 0
-        for name, width in (
-            ("content-length", LENGTH_DIGITS), ("x-amz-date", len(DATE)), ("authorization", SIGNATURE_DIGITS)
-        ):  # fmt: skip
+    @contextmanager
+    def _gathered(self, action: str, bodies: Sequence[dict[str, Any]]) -> "Iterator[tuple[Party, Clients]]":
+        head, at = HEAD % (0, DATE, b"0" * SIGNATURE_DIGITS), 0
+        holes = []
+        for name, width in WIDTHS.items():
             at = head.index(name.encode(), at) + len(name) + 2
             holes.append((name, at, at + width))
+        operation = f"{action}Batch" if "Entries" in bodies[0] else action
         form = self._native.Form(operation, head, holes, [], [], SCOPE, SIGNING_KEY, None, None)
         clients = Clients(self._native.Lane(LONGEST, LONGEST))
-        for body in bodies:
-            data = json.dumps({"QueueUrl": QUEUE_URL, **body}).encode()
-            clients.ask(form, HEAD % (len(data), DATE, _signature(data)) + data)
-        (party,) = clients.lane.poll(SIGNED_AT)
-        return party, clients
+        try:
+            for body in bodies:
+                data = json.dumps({"QueueUrl": QUEUE_URL, **body}).encode()
+                clients.ask(form, HEAD % (len(data), DATE, _signature(data)) + data)
+            (party,) = clients.lane.poll(SIGNED_AT)
+            yield party, clients
+        finally:
+            clients.leave()
 
 
 class Clients:
@@ -104,15 +108,18 @@ class Clients:
     def replies(self) -> list[Told]:
         bounced = {key for key, *_ in self.lane.returned()}
         told: list[Told] = []
-        for key, near, far in self._sockets:
+        for key, near, _ in self._sockets:
             if key in bounced:
                 told.append(None)
             else:
                 body = near.recv(LONGEST).split(b"\r\n\r\n", 1)[1]
                 told.append(json.loads(body) if body else {})
+        return told
+
+    def leave(self) -> None:
+        for _, near, far in self._sockets:
             near.close()
             far.close()
-        return told
 
 
 def _numbered(entries: Sequence[dict[str, str]]) -> list[dict[str, str]]:

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from types import ModuleType
 from typing import Any
 
+import apsw
 import pytest
 
 from conformance.notebook import Notebook
@@ -221,6 +222,22 @@ async def test_delays_and_receivers_who_want_more_than_one_are_left_to_python() 
         assert await shop.receive(1, most=10) == ["a"]
 
     assert await _alike(scenario, DelaySeconds=5) == [False, False, False]
+
+
+async def test_what_sqlite_refuses_midway_is_undone_and_told_as_everywhere() -> None:
+    async def scenario(shop: Shop) -> None:
+        database = _store(shop.world).database
+        await shop.send(("a", "g"))
+        database.execute(
+            "CREATE TEMP TRIGGER refuse BEFORE INSERT ON message WHEN NEW.number > 2"
+            " BEGIN SELECT RAISE(ABORT, 'not this one'); END"
+        )
+        with pytest.raises(apsw.ConstraintError, match="not this one"):
+            await shop.send(("b", "h"), ("c", "i"))
+        database.execute("DROP TRIGGER refuse")
+        await shop.send(("b", "h"), ("c", "i"))
+
+    assert await _alike(scenario) == [True, True]
 
 
 @pytest.mark.parametrize("encrypted", [False, True])

@@ -46,6 +46,7 @@ class Sending:
         entry, shelves, outbox = self._catalogue.live(queue_id), self._shelves, self._outbox
         key = self._keys.key_for(entry, now)
         shelves.catch_up(now)
+        self._catalogue.touch(entry)  # before it is changed: if this is undone midway, it must be read again
         numbers = [self._number() for _ in messages]
         earlier, groups = self._enter_fifo(entry, messages, numbers, now) if entry.fifo else ({}, {})
         sent: list[Sent] = []

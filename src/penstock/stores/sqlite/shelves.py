@@ -101,6 +101,7 @@ class Shelves:
 
     def transfer(self, entry: Entry, card: Card, target: Entry, moved: Card, group: str | None, now: int) -> None:
         """A message goes from one queue's shelf to another's, where it is as `moved` says."""
+        self._catalogue.touch(target)  # before it is changed: if this is undone midway, it must be read again
         new_group = self.groups.enter(target, group, moved.place, moved.state == READY, now) if group else 0
         self._db.execute(
             "UPDATE message SET shelf=?, enqueued=?, state=?, place=?, shown=NULL, due=?, grp=?, receives=?,"

@@ -6,12 +6,8 @@ messages without attributes, first deliveries. What is kept in memory, counters 
 FIFO queues have steps of their own (`wholesale_fifo`).
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
-
-import apsw
 
 from penstock.core.journal import FULL
 from penstock.core.outbox import Outbox
@@ -45,8 +41,9 @@ class Wholesale:
         due, first = now + delay * 1000 if delay else None, self._marks.numbers(len(sizes))
         if key is not None:
             key.left -= len(sizes)
-        with self._told(entry.queue, "SENT", now, by) as lines:
-            self._shelf.send(party, entry.shelf, now, due, first, sender, key and key.native, lines)
+        lines = self._lines(entry.queue, "SENT", now, by)
+        self._shelf.send(party, entry.shelf, now, due, first, sender, key and key.native, lines)
+        self._tell(lines)
         if due is None and (entry.fresh is None or (now, first) < entry.fresh):
             entry.fresh = now, first
         self._shelves.came(entry, (DELAYED if due else READY, 0, due), sizes, now, now)
@@ -61,11 +58,12 @@ class Wholesale:
         if entry.groups or entry.placed or entry.fresh is None or room <= 0 or not ask.visibility_seconds:
             return False
         due, limit = now + ask.visibility_seconds * 1000, min(room, ask.limit * len(party))
-        with self._told(entry.queue, "RECEIVED", now, by) as lines:
-            number, last = self._shelf.receive(
-                party, entry.shelf, entry.fresh, ask.limit, limit, now, due, now - entry.retention_ms,
-                self._keys.natives, lines,
-            )  # fmt: skip
+        lines = self._lines(entry.queue, "RECEIVED", now, by)
+        number, last = self._shelf.receive(
+            party, entry.shelf, entry.fresh, ask.limit, limit, now, due, now - entry.retention_ms,
+            self._keys.natives, lines,
+        )  # fmt: skip
+        self._tell(lines)
         if not number:
             return False
         entry.fresh = last[0], last[1] + 1
@@ -79,24 +77,20 @@ class Wholesale:
             return False
         self._shelves.catch_up(now)
         self._shelves.expire(entry, now)
-        with self._told(entry.queue, "DELETED", now, by) as lines:
-            states, size = self._shelf.delete(party, entry.shelf, now, lines)
+        lines = self._lines(entry.queue, "DELETED", now, by)
+        states, size = self._shelf.delete(party, entry.shelf, now, lines)
+        self._tell(lines)
         if number := sum(states):
             self._shelves.counted_off(entry, states, size)
             self._traffic.deleted(entry.queue.key, number, now)
         return True
 
-    @contextmanager
-    def _told(self, queue: Queue, event: str, now: int, by: str) -> Iterator[Any]:
-        """Lines for the journal, if it is to be told; and errors of SQLite in the words of everyone else."""
+    def _lines(self, queue: Queue, event: str, now: int, by: str) -> Any:
+        """For the journal, if it is to be told."""
         outbox = self._outbox
         level = outbox.level_of(queue)
-        lines = self._native.Lines(*outbox.frame(queue, event, now, by), outbox.seq, level == FULL) if level else None
-        try:
-            yield lines
-        except self._native.ShelfError as error:
-            code, words = error.args
-            known = apsw.exception_for(code)
-            raise type(known)(words) from error
+        return self._native.Lines(*outbox.frame(queue, event, now, by), outbox.seq, level == FULL) if level else None
+
+    def _tell(self, lines: Any) -> None:
         if lines is not None and lines.count:
-            outbox.add(lines.count, lines.written, lines.packed)
+            self._outbox.add(lines.count, lines.written, lines.packed)
