@@ -85,7 +85,9 @@ SENDS = {
     "letters": Case("SendMessage", plain("two apples"), by_lane=True),
     "every escape": Case("SendMessage", raw(SIMPLE % r"\" \\ \/ \n \r \t \u00e4 \u20AC \uD83D\uDE00"), by_lane=True),
     "escaped names": Case("SendMessage", raw(r'"Message\u0042ody":"m"'), by_lane=True),
-    "letters of everywhere": Case("SendMessage", raw(SIMPLE % "äöü €—中文 \U0001f600 \x7f \u0080 \ufffd"), by_lane=True),
+    "letters of everywhere": Case(
+        "SendMessage", raw(SIMPLE % "äöü €—中文 \U0001f600 \x7f \u0080 \ufffd"), by_lane=True
+    ),
     "blanks between": Case("SendMessage", raw(' \t\n\r"MessageBody" \n: "m" '), by_lane=True),
     "\\b": Case("SendMessage", raw(SIMPLE % r"\b")),
     "\\f": Case("SendMessage", raw(SIMPLE % r"\f")),
@@ -194,7 +196,9 @@ BATCHES = {
         [{**M, **GROUP}],
         by_lane=True,
     ),
-    "one with a deduplication id": Case("SendMessageBatch", entries(entry("a"), entry("b", MessageDeduplicationId="d"))),
+    "one with a deduplication id": Case(
+        "SendMessageBatch", entries(entry("a"), entry("b", MessageDeduplicationId="d"))
+    ),
 }
 
 RECEIVES = {
@@ -230,7 +234,9 @@ RECEIVES = {
     ),
     "no names of attributes": Case("ReceiveMessage", receive(AttributeNames=[]), sent=TEN),
     "what has attributes": Case("ReceiveMessage", receive(), sent=[{**M, "MessageAttributes": COLOUR}]),
-    "what needs escapes": Case("ReceiveMessage", receive(), sent=[{"MessageBody": '"\\/\n\r\tä\x7f\u2028😀'}], by_lane=True),
+    "what needs escapes": Case(
+        "ReceiveMessage", receive(), sent=[{"MessageBody": '"\\/\n\r\tä\x7f\u2028😀'}], by_lane=True
+    ),
     "what is long": Case("ReceiveMessage", receive(), sent=[{"MessageBody": "é" * 4000}]),
     "what was received before": Case("ReceiveMessage", receive(MaxNumberOfMessages=10), sent=TEN, received=3),
     "of groups": Case(
@@ -274,7 +280,9 @@ DELETES = {
 DELETE_BATCHES = {
     "one": Case("DeleteMessageBatch", deletes(("a", 0)), sent=TEN, received=1, by_lane=True),
     "ten": Case("DeleteMessageBatch", deletes(*((f"e{n}", n) for n in range(10))), sent=TEN, received=10, by_lane=True),
-    "the same handle twice": Case("DeleteMessageBatch", deletes(("a", 0), ("b", 0)), sent=TEN, received=1, by_lane=True),
+    "the same handle twice": Case(
+        "DeleteMessageBatch", deletes(("a", 0), ("b", 0)), sent=TEN, received=1, by_lane=True
+    ),
     "the same id twice": Case("DeleteMessageBatch", deletes(("a", 0), ("a", 1)), sent=TEN, received=2),
     "none": Case("DeleteMessageBatch", deletes()),
     "eleven": Case("DeleteMessageBatch", deletes(*((f"e{n}", 0) for n in range(11))), sent=TEN, received=1),
@@ -314,9 +322,13 @@ async def goes_on(line: Line) -> None:
     await line.warm("SendMessage")
 
 
+STORES: dict[str, Json] = {"native": {}, "python": {"native_store": False}, "memory": {"store": "memory://"}}
+
+
+@pytest.mark.parametrize("store", STORES)
 @pytest.mark.parametrize("name", CASES)
-async def test_it_is_answered_on_a_lent_connection_as_on_a_new_one(start: Start, name: str) -> None:
-    site, case = await start(), CASES[name]
+async def test_it_is_answered_on_a_lent_connection_as_on_a_new_one(start: Start, name: str, store: str) -> None:
+    site, case = await start(**STORES[store]), CASES[name]
     lane, flat = await prepared(site, case, LANE), await prepared(site, case, FLAT)
     line, fresh = await site.lent_line(case.action), await site.line()
     before = site.answered

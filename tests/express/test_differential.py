@@ -36,7 +36,7 @@ QUEUES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     "content.fifo": ({"FifoQueue": "true", "ContentBasedDeduplication": "true"}, {}),
 }
 Asked = tuple[int, str, str, Callable[[str, list[str]], Json]]
-"""Which connection, the operation, the queue, and the body, made of the queue's URL and the handles that came so far."""
+"""Which connection, the operation, the queue, and the body, made of the queue's URL and the handles that came."""
 
 
 class Life:
@@ -167,9 +167,8 @@ def journal_of(site: Site) -> list[Json]:
     ids: dict[str, int] = {}
     lines = []
     for path in sorted(site.server.settings.journal_directory.rglob("*.jsonl*")):
-        opened = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()
-        with opened as file:
-            lines += [json.loads(line) for line in file]
+        data = path.read_bytes()
+        lines += [json.loads(line) for line in (gzip.decompress(data) if path.suffix == ".gz" else data).splitlines()]
     lines.sort(key=lambda line: line["seq"])
     assert [line["seq"] for line in lines] == list(range(lines[0]["seq"], lines[0]["seq"] + len(lines)))
     told = []
@@ -220,9 +219,7 @@ async def test_with_and_without_native_code_everything_is_the_same(
     begun = native.site.answered
     for step, (which, action, queue, body) in enumerate(Life(seed).asked()):
         replies = [await run.ask(which, action, queue, body) for run in runs]
-        said, expected = (
-            told(reply, run.site.host) for run, reply in zip(runs, replies, strict=True)
-        )
+        said, expected = (told(reply, run.site.host) for run, reply in zip(runs, replies, strict=True))
         assert said == expected, f"seed {seed}, step {step}: {action} of {queue}"
     assert native.site.answered - begun > STEPS / 4
     assert python.site.answered == 0
