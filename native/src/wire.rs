@@ -363,4 +363,50 @@ mod tests {
         quoted.push(b'}');
         assert_eq!(read(Operation::Receive, &quoted).unwrap().queue_url, text);
     }
+
+    /// Valid bodies with a few bytes changed, dropped, repeated or cut off: whatever is read keeps the limits.
+    #[test]
+    fn no_body_breaks_the_reader() {
+        let whole: [(Operation, &[u8]); 5] = [
+            (Operation::Send, br#"{"QueueUrl":"q","MessageBody":"a\"\u00e4\ud83d\ude00","MessageGroupId":"g"}"#),
+            (
+                Operation::SendBatch,
+                br#"{"QueueUrl":"q","Entries":[{"Id":"a","MessageBody":"b"},{"Id":"c","MessageBody":"d"}]}"#,
+            ),
+            (
+                Operation::Receive,
+                br#"{"QueueUrl":"q","MaxNumberOfMessages":10,"VisibilityTimeout":30,"WaitTimeSeconds":0}"#,
+            ),
+            (Operation::Delete, br#"{"QueueUrl":"q","ReceiptHandle":"AQAA+/=="}"#),
+            (Operation::DeleteBatch, br#"{"QueueUrl":"q","Entries":[{"Id":"a","ReceiptHandle":"b"}]}"#),
+        ];
+        let telling = b"{}[]\"\\:,u0d8n \x00\xff\xc3\xed9-.";
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut draw = |below: usize| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 11) as usize % below
+        };
+        let mut read_well = 0;
+        for _ in 0..200_000 {
+            let (operation, body) = whole[draw(whole.len())];
+            let mut body = body.to_vec();
+            for _ in 0..=draw(3) {
+                let at = draw(body.len().max(2) - 1);
+                match draw(4) {
+                    0 => body[at] = telling[draw(telling.len())],
+                    1 if body.len() > 1 => _ = body.remove(at),
+                    2 => body.insert(at, telling[draw(telling.len())]),
+                    _ => body.truncate(at + 1),
+                }
+            }
+            if let Some(asked) = read(operation, &body) {
+                read_well += 1;
+                assert!(asked.entries.len() <= MOST_ENTRIES);
+                assert_eq!(asked.entries.is_empty(), operation == Operation::Receive);
+            }
+        }
+        assert!(read_well > 1000, "{read_well}");
+    }
 }

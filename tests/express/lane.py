@@ -29,8 +29,10 @@ from penstock.core.identifiers import random_uuid
 from penstock.core.keyring import Keyring
 from penstock.core.message import NewMessage
 from penstock.core.queue import QueueKey
+from penstock.core.store import Store
 from penstock.masterkey import vault_of
 from penstock.stores.sqlite import SqliteStore
+from penstock.stores.sqlite.database import Database
 
 ACCOUNT, REGION = "000000000000", "us-east-1"
 WARM = "warm"
@@ -94,9 +96,13 @@ class Site:
         return lane.lent if lane else 0
 
     @property
-    def store(self) -> SqliteStore:
-        assert isinstance(self.server.store, SqliteStore)
+    def store(self) -> Store:
         return self.server.store
+
+    @property
+    def database(self) -> Database:
+        assert isinstance(self.server.store, SqliteStore)
+        return self.server.store.database
 
     async def line(self, who: Who = ROOT) -> "Line":
         reader, writer = await asyncio.open_connection("127.0.0.1", self.server.listener.port, limit=1 << 26)
@@ -171,7 +177,7 @@ async def site(folder: Path, native: bool = True, native_store: bool = True, **s
 async def opened_again(site: Site) -> AsyncIterator[SqliteStore]:
     """The store of a server that was stopped, without native code, with its keys."""
     settings = site.server.settings
-    store = SqliteStore(site.store.path)
+    store = SqliteStore(site.database.path)
     await store.open()
     try:
         store.attach_keys(Keyring(await vault_of(settings, store), settings.kms_keys, settings.kms_keys_disabled))
@@ -317,7 +323,7 @@ def harmless(url: str, handle: str) -> dict[str, Json]:
 
 
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-HANDLE = re.compile(r"[A-Za-z0-9+/]{60,}={0,2}")
+HANDLE = re.compile(r"AQAAAA[A-Za-z0-9+/]{30,}={0,2}")
 SEQUENCE = re.compile(r"1\d{19}")
 
 

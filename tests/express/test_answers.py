@@ -1,6 +1,7 @@
 """A request is answered alike, and does the same, whether native code looks at it first or not, whatever is in it."""
 
 import json
+import random
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ import pytest
 from penstock.api.resources import remembered_key
 
 from .conftest import Start
-from .lane import Json, Line, Site, told
+from .lane import Json, Line, Site, harmless, told
 
 LANE, FLAT = "q-lane", "q-flat"
 Body = Callable[[str, Sequence[str]], Json | bytes]
@@ -321,9 +322,13 @@ async def goes_on(line: Line) -> None:
     await line.warm("SendMessage")
 
 
+STORES: dict[str, Json] = {"native": {}, "python": {"native_store": False}, "memory": {"store": "memory://"}}
+
+
+@pytest.mark.parametrize("store", STORES)
 @pytest.mark.parametrize("name", CASES)
-async def test_it_is_answered_on_a_lent_connection_as_on_a_new_one(start: Start, name: str) -> None:
-    site, case = await start(), CASES[name]
+async def test_it_is_answered_on_a_lent_connection_as_on_a_new_one(start: Start, name: str, store: str) -> None:
+    site, case = await start(**STORES[store]), CASES[name]
     lane, flat = await prepared(site, case, LANE), await prepared(site, case, FLAT)
     line, fresh = await site.lent_line(case.action), await site.line()
     before = site.answered
@@ -419,6 +424,24 @@ async def test_an_expired_handle_of_a_fifo_queue_is_refused_and_the_rest_of_its_
     assert [(failed["Id"], failed["Code"]) for failed in result["Failed"]] == [("a", "InvalidParameterValue")]
     assert result["Successful"] == [{"Id": "b"}]
     assert [body for body, *_ in await site.peek("orders.fifo")] == ["a"]
+
+
+@pytest.mark.parametrize("action", ["SendMessage", "SendMessageBatch", "DeleteMessage", "DeleteMessageBatch"])
+async def test_bodies_with_mistakes_are_read_alike(start: Start, action: str) -> None:
+    site, rng = await start(), random.Random(action)
+    url = await site.create("orders")
+    line, fresh = await site.lent_line(action), await site.line()
+    whole = json.dumps(harmless(url, site.warm_handle)[action], ensure_ascii=False).replace('"m"', r'"m\n\u00e4é😀"')
+    for _ in range(150):
+        body = bytearray(whole.encode())
+        for _ in range(rng.randint(1, 3)):
+            at = rng.randrange(len(body))
+            body[at : at + rng.randint(0, 2)] = rng.choice(TELLING)
+        replies = [await each.ask(action, bytes(body)) for each in (line, fresh)]
+        assert told(replies[0]) == told(replies[1]), bytes(body)
+
+
+TELLING = [bytes([byte]) for byte in b'{}[]"\\:,u0d8n \x00\xff\xc3\xed9-.'] + [b"", b"\\u00", b"\\ud8", b"null", b'","']
 
 
 async def test_requests_are_counted_once_whoever_answers_them(start: Start) -> None:

@@ -110,7 +110,7 @@ async def test_a_party_that_does_not_fit_is_undone_and_who_shared_its_commit_is_
     url, line = await site.create("orders"), await site.lent_line("SendMessage", digits=6)
     others = [await site.lent_line("ReceiveMessage") for _ in range(3)]
     await site.stock("orders", "a", "b", "c")
-    site.store.database.execute("PRAGMA max_page_count=1")  # it cannot grow
+    site.database.execute("PRAGMA max_page_count=1")  # it cannot grow
     line.writer.write(line.request("SendMessage", {"QueueUrl": url, "MessageBody": "x" * 900_000}))
     for other in others:
         other.writer.write(other.request("ReceiveMessage", {"QueueUrl": url}))

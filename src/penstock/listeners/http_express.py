@@ -89,8 +89,9 @@ class ExpressLane:
         return self._lane.served(key)
 
     def recall_slow(self) -> None:
+        """And take back at once whatever is to be taken back: deadlines are looked at next."""
         self._lane.recall_slow(SLOW_SECONDS)
-        self._look_soon()
+        self._take_back()
 
     def _look_soon(self) -> None:
         if self._lane.restless and not self._looking:
