@@ -289,7 +289,7 @@ DELETE_BATCHES = {
     "a bad handle": Case("DeleteMessageBatch", deletes(("a", 0), ("b", "AAAA")), sent=TEN, received=1),
     "an empty handle": Case("DeleteMessageBatch", deletes(("a", 0), ("b", "")), sent=TEN, received=1),
     "a bad id": Case("DeleteMessageBatch", deletes(("a!", 0)), sent=TEN, received=1),
-    "FIFO": Case("DeleteMessageBatch", deletes(("a", 0)), FIFO, [{**M, **GROUP}], received=1, by_lane=True),
+    "FIFO": Case("DeleteMessageBatch", deletes(("a", 0)), FIFO, [{**M, **GROUP}], received=1, by_lane=False),
 }
 
 CASES = {

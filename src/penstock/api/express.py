@@ -173,6 +173,8 @@ async def _receive(call: Call, party: "Party") -> Answer:
 
 async def _delete(call: Call, party: "Party") -> Answer:
     queue = call.queue()
+    if queue.fifo and call.action == "DeleteMessageBatch":
+        raise Bounced  # an entry that fails among others is told of, and must not be tried again after them
     if not party.open_handles(call.site.handle_key, queue.id):
         raise Bounced
     outcomes = await call.site.store.delete_party(queue.id, party, call.moment, by=call.principal.arn)
