@@ -26,7 +26,7 @@ TOOLS := java:openjdk-17-jre-headless chromium:chromium curl:curl node:nodejs np
 sdk = .venvs/$(1)/.ready-$(call hash,tests/sdk/requirements-$(1).txt)
 JAVASCRIPT := .venvs/javascript/.ready-$(call hash,tests/sdk/javascript/package-lock.json)
 
-NO_CARGO := Penstock will run without its native part, at half the speed: Rust is not installed (rustup.rs, or your \
+NO_CARGO := Penstock will run without its native part, at half the speed: Rust is not installed (by rustup, or your \
 	distribution's cargo if it is 1.85 or newer). Then: make clean run
 
 # $(call venv,DIRECTORY): make it, or end in one line that says what to install.
