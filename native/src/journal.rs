@@ -5,7 +5,8 @@ use pyo3::types::PyBytes;
 
 use crate::wire::{number, quote};
 
-/// What stands before, between and behind the values of each line. `seq` is the last number given.
+/// What stands before, between and behind the values of each line. `seq` is the last number given
+/// before.
 #[pyclass]
 pub struct Lines {
     before: Vec<u8>,
@@ -13,6 +14,9 @@ pub struct Lines {
     behind: Vec<u8>,
     seq: i64,
     bodies: bool,
+    /// How many lines were written.
+    #[pyo3(get)]
+    number: i64,
     written: Vec<u8>,
 }
 
@@ -32,7 +36,7 @@ impl Lines {
     #[new]
     fn new(before: &[u8], between: &[u8], behind: &[u8], seq: i64, bodies: bool) -> Lines {
         let (before, between, behind) = (before.to_vec(), between.to_vec(), behind.to_vec());
-        Lines { before, between, behind, seq, bodies, written: Vec::new() }
+        Lines { before, between, behind, seq, bodies, number: 0, written: Vec::new() }
     }
 
     #[getter]
@@ -43,12 +47,12 @@ impl Lines {
 
 impl Lines {
     pub fn add(&mut self, line: Line<'_>) {
-        self.seq += 1;
+        self.number += 1;
         if !self.written.is_empty() {
             self.written.push(b'\n');
         }
         self.written.extend_from_slice(&self.before);
-        number(&mut self.written, self.seq);
+        number(&mut self.written, self.seq + self.number);
         self.written.extend_from_slice(&self.between);
         self.written.extend_from_slice(line.id);
         self.written.push(b'"');

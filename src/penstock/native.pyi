@@ -45,6 +45,7 @@ class Cipher:
     def __init__(self, number: int, secret: bytes) -> None: ...
 
 class Lines:
+    number: int
     written: bytes
     def __init__(self, before: bytes, between: bytes, behind: bytes, seq: int, bodies: bool) -> None: ...
 

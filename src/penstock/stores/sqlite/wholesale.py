@@ -6,8 +6,6 @@ messages without attributes, first deliveries. What is kept in memory, counters 
 FIFO queues have steps of their own (`wholesale_fifo`).
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
@@ -43,8 +41,9 @@ class Wholesale:
         due, first = now + delay * 1000 if delay else None, self._marks.numbers(len(sizes))
         if key is not None:
             key.left -= len(sizes)
-        with self._told(entry.queue, "SENT", now, by) as lines:
-            self._shelf.send(party, entry.shelf, now, due, first, sender, key and key.native, lines)
+        lines = self._lines(entry.queue, "SENT", now, by)
+        self._shelf.send(party, entry.shelf, now, due, first, sender, key and key.native, lines)
+        self._tell(lines)
         if due is None and (entry.fresh is None or (now, first) < entry.fresh):
             entry.fresh = now, first
         self._shelves.came(entry, (DELAYED if due else READY, 0, due), sizes, now, now)
@@ -59,13 +58,14 @@ class Wholesale:
         if entry.groups or entry.placed or entry.fresh is None or room <= 0 or not ask.visibility_seconds:
             return False
         due, limit = now + ask.visibility_seconds * 1000, min(room, ask.limit * len(party))
-        with self._told(entry.queue, "RECEIVED", now, by) as lines:
-            number, last = self._shelf.receive(
-                party, entry.shelf, entry.fresh, ask.limit, limit, now, due, now - entry.retention_ms,
-                self._keys.natives, lines,
-            )  # fmt: skip
+        lines = self._lines(entry.queue, "RECEIVED", now, by)
+        number, last = self._shelf.receive(
+            party, entry.shelf, entry.fresh, ask.limit, limit, now, due, now - entry.retention_ms, self._keys.natives,
+            lines,
+        )  # fmt: skip
         if not number:
             return False
+        self._tell(lines)
         entry.fresh = last[0], last[1] + 1
         shelves.delivered(entry, number, due, now)
         self._traffic.received(entry.queue.key, number, now)
@@ -77,19 +77,21 @@ class Wholesale:
             return False
         self._shelves.catch_up(now)
         self._shelves.expire(entry, now)
-        with self._told(entry.queue, "DELETED", now, by) as lines:
-            states, size = self._shelf.delete(party, entry.shelf, now, lines)
+        lines = self._lines(entry.queue, "DELETED", now, by)
+        states, size = self._shelf.delete(party, entry.shelf, now, lines)
+        self._tell(lines)
         if number := sum(states):
             self._shelves.counted_off(entry, states, size)
             self._traffic.deleted(entry.queue.key, number, now)
         return True
 
-    @contextmanager
-    def _told(self, queue: Queue, event: str, now: int, by: str) -> Iterator[Any]:
-        """Lines for the journal, if it is to be told."""
+    def _lines(self, queue: Queue, event: str, now: int, by: str) -> Any:
+        """For the journal; None if it is not to be told."""
         outbox = self._outbox
         level = outbox.level_of(queue)
-        lines = self._native.Lines(*outbox.frame(queue, event, now, by), outbox.seq, level == FULL) if level else None
-        yield lines
-        if lines is not None and (written := lines.written):
-            outbox.add(written.count(b"\n") + 1, written)
+        return self._native.Lines(*outbox.frame(queue, event, now, by), outbox.seq, level == FULL) if level else None
+
+    def _tell(self, lines: Any) -> None:
+        """What was written there."""
+        if lines is not None and lines.number:
+            self._outbox.add(lines.number, lines.written)

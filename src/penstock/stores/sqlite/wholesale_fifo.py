@@ -22,10 +22,9 @@ class WholesaleFifo(Wholesale):
         if key is not None:
             key.left -= len(sizes)
         first, expires = self._marks.numbers(len(sizes)), now + DEDUPLICATION_MS
-        with self._told(queue, "SENT", now, by) as lines:
-            entry.groups += self._shelf.send(
-                party, shelf, now, expires, first, by_group, sender, key and key.native, lines
-            )
+        lines = self._lines(queue, "SENT", now, by)
+        entry.groups += self._shelf.send(party, shelf, now, expires, first, by_group, sender, key and key.native, lines)
+        self._tell(lines)
         entry.placed = True
         self._shelves.came(entry, (READY, 0, None), sizes, now, now)
         self._traffic.stored(queue.key, sizes, now)
@@ -41,13 +40,14 @@ class WholesaleFifo(Wholesale):
         if ask.limit > 1 or room <= 0 or not ask.visibility_seconds:
             return False
         due, redrive = now + ask.visibility_seconds * 1000, entry.queue.redrive
-        with self._told(entry.queue, "RECEIVED", now, by) as lines:
-            number: int = self._shelf.receive(
-                party, entry.shelf, min(room, len(party)), now, due, now - entry.retention_ms,
-                redrive and redrive.max_receives, self._keys.natives, lines,
-            )  # fmt: skip
+        lines = self._lines(entry.queue, "RECEIVED", now, by)
+        number: int = self._shelf.receive(
+            party, entry.shelf, min(room, len(party)), now, due, now - entry.retention_ms,
+            redrive and redrive.max_receives, self._keys.natives, lines,
+        )  # fmt: skip
         if not number:
             return False
+        self._tell(lines)
         shelves.delivered(entry, number, due, now)
         self._traffic.received(entry.queue.key, number, now)
         return True
@@ -57,8 +57,9 @@ class WholesaleFifo(Wholesale):
         entry = self._catalogue.live(queue_id)
         self._shelves.catch_up(now)
         self._shelves.expire(entry, now)
-        with self._told(entry.queue, "DELETED", now, by) as lines:
-            states, size, ended = self._shelf.delete(party, entry.shelf, now, lines)
+        lines = self._lines(entry.queue, "DELETED", now, by)
+        states, size, ended = self._shelf.delete(party, entry.shelf, now, lines)
+        self._tell(lines)
         if number := sum(states):
             self._shelves.counted_off(entry, states, size)
             self._shelves.groups_freed(entry, ended, number, now)
