@@ -50,8 +50,7 @@ class Gathering:
         with self._gathered("SendMessage", bodies) as (party, clients):
             sent: Sequence[Sent] | None = await self._store.send_party(self._queue_id, party, "AIDAUSER", now, by=by)
             self.natively.append(sent is None)
-            told = None if sent is None else [(one.id, sequence_number(one.sequence or 0)) for one in sent]
-            party.acknowledge(b"", told)
+            party.acknowledge(b"", None if sent is None else [_told(one) for one in sent])
             return clients.replies()
 
     async def receive(self, receivers: int, seconds: int, now: int, by: str = "root", most: int = 1) -> list[Told]:
@@ -120,6 +119,10 @@ class Clients:
         for _, near, far in self._sockets:
             near.close()
             far.close()
+
+
+def _told(sent: Sent) -> tuple[str, str | None]:
+    return sent.id, None if sent.sequence is None else sequence_number(sent.sequence)
 
 
 def _numbered(entries: Sequence[dict[str, str]]) -> list[dict[str, str]]:
