@@ -100,7 +100,8 @@ impl Core {
         connection.more = false;
         let (socket, mut data) = (connection.socket, std::mem::take(&mut connection.buffer));
         let (mut drained, mut ended) = (false, false);
-        while !drained && !ended && data.len() < self.longest_body {
+        // Until there is more than the longest request can be: of less no rest may stay behind, for which no sign would come.
+        while !drained && !ended && data.len() < READ_BYTES + self.longest_body {
             // SAFETY: the system writes at most as much as the buffer has room for.
             let count = unsafe { libc::recv(socket, self.scratch.as_mut_ptr().cast(), READ_BYTES, libc::MSG_DONTWAIT) };
             match count {
