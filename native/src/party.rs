@@ -106,12 +106,15 @@ impl Party {
         matches!(self.form.operation, Operation::Send | Operation::SendBatch)
     }
 
-    /// Answer every request with what `write` makes of its entries: their range, and those that it brought.
-    fn answer(&mut self, date: &[u8], mut write: impl FnMut(&Party, &mut Vec<u8>, std::ops::Range<usize>)) {
+    /// Answer every request with what `write` makes of its entries: their range, and those that it brought. How many
+    /// there were.
+    fn answer(&mut self, date: &[u8], mut write: impl FnMut(&Party, &mut Vec<u8>, std::ops::Range<usize>)) -> usize {
         let core = self.core.clone();
         let mut core = core.lock().expect("no one panics with it");
         let (mut reply, mut body, mut from) = (Vec::new(), Vec::new(), 0);
-        for request in std::mem::take(&mut self.requests) {
+        let requests = std::mem::take(&mut self.requests);
+        let answered = requests.len();
+        for request in requests {
             body.clear();
             write(self, &mut body, from..from + request.entries);
             from += request.entries;
@@ -126,6 +129,7 @@ impl Party {
             reply.extend_from_slice(&body);
             core.answer(request.key, &reply);
         }
+        answered
     }
 
     /// Give up the requests that brought an entry which is `bad`; what belongs to the entries of the others.
@@ -232,14 +236,14 @@ impl Party {
     }
 
     /// Tell every sender of its messages. `sent` has what they are called, if it is not what they were called here, and
-    /// their sequence numbers.
+    /// their sequence numbers. How many were told, as of all replies.
     #[pyo3(signature = (date, sent=None))]
-    fn acknowledge(&mut self, date: &[u8], sent: Option<Vec<(String, Option<String>)>>) -> PyResult<()> {
+    fn acknowledge(&mut self, date: &[u8], sent: Option<Vec<(String, Option<String>)>>) -> PyResult<usize> {
         if !self.sends() || self.ids.len() != self.entries.len() {
             return Err(PyValueError::new_err("nothing was sent"));
         }
         let batch = self.form.operation.is_batch();
-        self.answer(date, |party, out, range| {
+        Ok(self.answer(date, |party, out, range| {
             let from = range.start;
             out.extend_from_slice(if batch { b"{\"Successful\":[" } else { b"" });
             for place in range {
@@ -267,8 +271,7 @@ impl Party {
                 out.push(b'}');
             }
             out.extend_from_slice(if batch { b"]}" } else { b"" });
-        });
-        Ok(())
+        }))
     }
 
     // Receives
@@ -281,12 +284,11 @@ impl Party {
         handle_key: &[u8],
         queue_id: i64,
         given: Option<Vec<Vec<Bound<'_, PyAny>>>>,
-    ) -> PyResult<()> {
+    ) -> PyResult<usize> {
         if let Some(given) = given {
             self.give(&given)?;
         }
-        self.pass_on(date, handle_key, queue_id);
-        Ok(())
+        Ok(self.pass_on(date, handle_key, queue_id))
     }
 
     // Deletes
@@ -302,7 +304,7 @@ impl Party {
 
     /// Tell everyone that it is done. `refused` says of which claims it is not, if they were not dealt with here: whoever
     /// brought one is bounced, and what is asked again of the others changes nothing.
-    fn settle(&mut self, date: &[u8], refused: Option<Vec<bool>>) {
+    fn settle(&mut self, date: &[u8], refused: Option<Vec<bool>>) -> usize {
         let refused = refused.unwrap_or_else(|| std::mem::take(&mut self.refused));
         if refused.contains(&true) {
             self.without(vec![(); refused.len()], &refused);
@@ -319,7 +321,7 @@ impl Party {
                 }
                 out.extend_from_slice(b"]}");
             }
-        });
+        })
     }
 }
 
@@ -348,7 +350,7 @@ impl Party {
     }
 
     /// Send `given` to the receivers: each request has as many as its `entries` says.
-    pub fn pass_on(&mut self, date: &[u8], handle_key: &[u8], queue_id: i64) {
+    pub fn pass_on(&mut self, date: &[u8], handle_key: &[u8], queue_id: i64) -> usize {
         let seal = Seal::new(handle_key, queue_id);
         let empty: Vec<bool> = self.requests.iter().map(|request| request.entries == 0).collect();
         let entries: Vec<usize> = self.requests.iter().map(|request| request.entries).collect();
@@ -376,6 +378,6 @@ impl Party {
                 out.push(b'}');
             }
             out.extend_from_slice(b"]}");
-        });
+        })
     }
 }

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("penstock")
 
-Answer = Callable[[bytes], None]
-"""Sends the replies, given the line that says the date."""
+Answer = Callable[[bytes], int]
+"""Sends the replies, given the line that says the date: how many. Who got none goes to the gateway."""
 
 
 class Bounced(Exception):
@@ -101,7 +101,7 @@ class Express:
         self._site.store.expect(requests)
 
     async def serve(self, party: "Party", date: Callable[[], bytes]) -> None:
-        started, requests = perf_counter(), len(party)
+        started = perf_counter()
         call = self._call(party, started)
         try:
             answer = await self._carry_out(party, call)
@@ -112,8 +112,8 @@ class Express:
             log.error("failed", request_id=call.id, action=call.action, exc_info=error)
             party.bounce()
             return
-        answer(date())
-        self._record(call, perf_counter() - started, requests)
+        if answered := answer(date()):
+            self._record(call, perf_counter() - started, answered)
 
     def _call(self, party: "Party", started: float) -> Call:
         """What stands for all of them: they differ in nothing that is asked of it."""
