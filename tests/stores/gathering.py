@@ -50,16 +50,14 @@ class Gathering:
         with self._gathered("SendMessage", bodies) as (party, clients):
             sent: Sequence[Sent] | None = await self._store.send_party(self._queue_id, party, "AIDAUSER", now, by=by)
             self.natively.append(sent is None)
-            told = None if sent is None else [(one.id, sequence_number(one.sequence or 0)) for one in sent]
-            party.acknowledge(b"", told)
-            return clients.replies()
+            answered = party.acknowledge(b"", None if sent is None else [_told(one) for one in sent])
+            return clients.replies(answered)
 
     async def receive(self, receivers: int, seconds: int, now: int, by: str = "root", most: int = 1) -> list[Told]:
         with self._gathered("ReceiveMessage", [{}] * receivers) as (party, clients):
             given = await self._store.receive_party(self._queue_id, party, Receive(most, seconds), now, by=by)
             self.natively.append(given is None)
-            party.hand_out(b"", HANDLE_KEY, self._queue_id, given)
-            return clients.replies()
+            return clients.replies(party.hand_out(b"", HANDLE_KEY, self._queue_id, given))
 
     async def delete(self, *handles: str | list[str], now: int, by: str = "root") -> list[Told]:
         bodies: list[dict[str, Any]] = [
@@ -72,8 +70,8 @@ class Gathering:
             assert party.open_handles(HANDLE_KEY, self._queue_id)
             outcomes = await self._store.delete_party(self._queue_id, party, now, by=by)
             self.natively.append(outcomes is None)
-            party.settle(b"", None if outcomes is None else [outcome is Outcome.EXPIRED for outcome in outcomes])
-            return clients.replies()
+            refused = None if outcomes is None else [outcome is Outcome.EXPIRED for outcome in outcomes]
+            return clients.replies(party.settle(b"", refused))
 
     @contextmanager
     def _gathered(self, action: str, bodies: Sequence[dict[str, Any]]) -> "Iterator[tuple[Party, Clients]]":
@@ -105,7 +103,8 @@ class Clients:
         near.sendall(request)
         self._sockets.append((self.lane.lend(far.fileno(), "here", [form]), near, far))
 
-    def replies(self) -> list[Told]:
+    def replies(self, answered: int) -> list[Told]:
+        """There must be as many as were counted."""
         bounced = {key for key, *_ in self.lane.returned()}
         told: list[Told] = []
         for key, near, _ in self._sockets:
@@ -114,12 +113,17 @@ class Clients:
             else:
                 body = near.recv(LONGEST).split(b"\r\n\r\n", 1)[1]
                 told.append(json.loads(body) if body else {})
+        assert answered == len(told) - len(bounced)
         return told
 
     def leave(self) -> None:
         for _, near, far in self._sockets:
             near.close()
             far.close()
+
+
+def _told(sent: Sent) -> tuple[str, str | None]:
+    return sent.id, None if sent.sequence is None else sequence_number(sent.sequence)
 
 
 def _numbered(entries: Sequence[dict[str, str]]) -> list[dict[str, str]]:
