@@ -68,8 +68,7 @@ impl Lines {
         self.seq += 1;
         self.count += 1;
         let (mut own, mut end) = (Vec::with_capacity(160), Vec::with_capacity(32));
-        own.extend_from_slice(line.id);
-        own.push(b'"');
+        write_id(&mut own, line.id);
         if let Some(group) = line.group {
             name(&mut own, "group");
             quote(&mut own, group);
@@ -97,8 +96,34 @@ impl Lines {
     }
 }
 
+/// The rest of a string that has begun. An id may have been damaged on the disk, and the line must not be.
+fn write_id(out: &mut Vec<u8>, id: &[u8]) {
+    if id.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-') {
+        out.extend_from_slice(id);
+        out.push(b'"');
+        return;
+    }
+    let readable: String = id.iter().map(|byte| if byte.is_ascii() { *byte as char } else { '\u{fffd}' }).collect();
+    let begun = out.len();
+    quote(out, readable.as_bytes());
+    out.remove(begun);
+}
+
 fn name(out: &mut Vec<u8>, member: &str) {
     out.extend_from_slice(b",\"");
     out.extend_from_slice(member.as_bytes());
     out.extend_from_slice(b"\":");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_about_a_damaged_id_is_a_line() {
+        let mut lines = Lines::new(b"{\"seq\":", b",\"message_id\":\"", b"", 6, false);
+        lines.add(Line { id: b"a\"b\n\xff", first: &[("size", 3)], ..Line::default() });
+        let expected = "{\"seq\":7,\"message_id\":\"a\\\"b\\n\u{fffd}\",\"size\":3}\n";
+        assert_eq!(String::from_utf8(lines.written).unwrap(), expected);
+    }
 }
