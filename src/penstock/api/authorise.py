@@ -61,6 +61,15 @@ async def authorise(call: Call) -> None:
             call.site.identities.remember(question)
 
 
+def holds_for_all(call: Call) -> bool:
+    """Of a caller who was let in: whether the queue and the policies are all that it depended on, and nothing of the
+    request itself. Then whoever asks the same is let in, too, until one of them changes."""
+    queue = call.found
+    if queue is None:
+        return False
+    return not call.site.identities.standing(call.principal).asked and not (queue.policy and queue.policy.keys)
+
+
 def require(call: Call, action: str, key: QueueKey, queue: Queue | None) -> None:
     """For an operation that does something to a second queue as well, which may not be there."""
     _decide(call, Right(action), Target(key.arn, key.account, key), queue)

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import structlog
 
-from penstock.api.access import Access
+from penstock.api.access import Access, Caller
 from penstock.api.acquaintance import Acquaintance
-from penstock.api.authorise import Authorise
+from penstock.api.authorise import Authorise, holds_for_all
 from penstock.api.call import Call, Site
-from penstock.api.resources import queue_at
+from penstock.api.resources import LONGEST_REMEMBERED, queue_at
 from penstock.api.sqs.receiving import ask_of, check
 from penstock.api.sqs.sending import sequence_number
 from penstock.aws import sqs
@@ -38,6 +38,11 @@ log = structlog.get_logger("penstock")
 
 Answer = Callable[[bytes], int]
 """Sends the replies, given the line that says the date. How many: who is not answered here has been bounced."""
+
+
+Who = tuple[Acquaintance, str, str]
+"""Heads alike, a queue's URL and an address: what those have in common who are let in together."""
+MOST_REMEMBERED = 10_000
 
 
 class Bounced(Exception):
@@ -70,6 +75,7 @@ class Express:
     ) -> None:
         self._site, self._access, self._authorise, self._record, self._native = site, access, authorise, record, native
         self.answered = 0
+        self._let_in_before: dict[Who, Call] = {}
         """Requests, since the start."""
 
     def lane(self, longest_body: int) -> "Lane":
@@ -104,39 +110,64 @@ class Express:
 
     async def serve(self, party: "Party", date: Callable[[], bytes]) -> None:
         started = perf_counter()
-        call = self._call(party, started)
         try:
-            answer = await self._carry_out(party, call)
+            call = await self._let_in(party)
+            answer = await SERVED[call.action](call, party)
         except REASONS:
             party.bounce()
             return
         except Exception as error:  # each of them will meet it again, and say so to its own client
-            log.error("failed", request_id=call.id, action=call.action, exc_info=error)
+            log.error("failed", action=party.operation, exc_info=error)
             party.bounce()
             return
         answered = answer(date())
         self.answered += answered
-        seconds = perf_counter() - started
-        self._record(call, seconds, answered)
+        self._record(call, perf_counter() - started, answered)
 
-    def _call(self, party: "Party", started: float) -> Call:
-        """What stands for all of them: they differ in nothing that is asked of it."""
+    async def _let_in(self, party: "Party") -> Call:
+        """What stands for all of them: they differ in nothing that is asked of it. It serves for the next such party as
+        well, as long as nothing has changed by which it was let in."""
+        who = party.lesson, party.queue_url, party.peer
+        earlier = self._let_in_before.get(who)
+        call = self._stamped(earlier or self._call(party))
+        caller = self._access.vouched(party.lesson, party.key, call.http, call.arrived)
+        if caller is None:
+            raise Bounced
+        if earlier is not None:
+            if await self._still_holds(earlier, caller):
+                return earlier
+            call = self._stamped(self._call(party))
+        call.principal, call.region, call.access_key = caller.principal, caller.region, caller.access_key
+        call.resource = queue_at(party.queue_url, call.region, call.principal.account)
+        await self._authorise(call)
+        if holds_for_all(call):
+            self._remember(who, call)
+        return call
+
+    async def _still_holds(self, earlier: Call, caller: Caller) -> bool:
+        site, key = self._site, earlier.resource
+        if earlier.version != site.identities.version or earlier.principal is not caller.principal or key is None:
+            return False
+        return await site.store.find_queue(key) is earlier.found
+
+    def _stamped(self, call: Call) -> Call:
+        clock = self._site.clock
+        call.id, call.arrived, call.moment = random_uuid(), clock.wall(), clock.now()
+        return call
+
+    def _call(self, party: "Party") -> Call:
         site, known = self._site, party.lesson
-        http = HttpRequest("POST", b"/", known.headers, b"", party.peer, False)
-        clock = site.clock
-        call = Call(site, http, random_uuid(), started, clock.wall(), clock.now(), site.identities.version)
+        call = Call(site, HttpRequest("POST", b"/", known.headers, b"", party.peer, False), "")
+        call.version = site.identities.version
         call.service, call.operation, call.run, call.right = known.asked
         call.action = call.operation.name
         return call
 
-    async def _carry_out(self, party: "Party", call: Call) -> Answer:
-        caller = self._access.vouched(party.lesson, party.key, call.http, call.arrived)
-        if caller is None:
-            raise Bounced
-        call.principal, call.region, call.access_key = caller.principal, caller.region, caller.access_key
-        call.resource = queue_at(party.queue_url, call.region, call.principal.account)
-        await self._authorise(call)
-        return await SERVED[call.action](call, party)
+    def _remember(self, who: Who, call: Call) -> None:
+        if len(who[1]) <= LONGEST_REMEMBERED:
+            if len(self._let_in_before) >= MOST_REMEMBERED:
+                self._let_in_before.clear()
+            self._let_in_before[who] = call
 
 
 async def _send(call: Call, party: "Party") -> Answer:
