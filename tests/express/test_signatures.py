@@ -1,8 +1,10 @@
 """Who is let in through the express way: exactly those who are let in elsewhere, and not a request longer."""
 
+import asyncio
 import json
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from urllib.parse import urlencode
 
@@ -206,6 +208,26 @@ async def test_a_policy_of_the_queue_that_denies_is_heard_by_the_very_next_reque
     deny = {"Statement": {"Effect": "Deny", "Principal": "*", "Action": "sqs:SendMessage", "Resource": "*"}}
     given = {"QueueUrl": url, "Attributes": {"Policy": json.dumps(deny)}}
     assert (await root.ask("SetQueueAttributes", given)).status == 200
+    assert (await line.ask("SendMessage", body)).error == "AccessDeniedException"
+
+
+async def test_a_policy_that_asks_for_the_time_is_asked_each_time(start: Start) -> None:
+    site = await start()
+    url, root = await site.create("orders"), await site.line()
+    ann = await a_user(site, await site.line())
+    line = await site.lent_line("SendMessage", who=ann)
+    body: Json = {"QueueUrl": url, "MessageBody": "m"}
+    until = datetime.now(UTC) + timedelta(seconds=2)
+    deny = {
+        "Effect": "Deny", "Principal": "*", "Action": "sqs:SendMessage", "Resource": "*",
+        "Condition": {"DateGreaterThan": {"aws:CurrentTime": until.isoformat(timespec="seconds").replace("+00:00", "Z")}},
+    }  # fmt: skip
+    given = {"QueueUrl": url, "Attributes": {"Policy": json.dumps({"Statement": deny})}}
+    assert (await root.ask("SetQueueAttributes", given)).status == 200
+    assert await line.by_lane("SendMessage", body)
+    async with asyncio.timeout(20):
+        while (await line.ask("SendMessage", body)).status == 200:
+            assert datetime.now(UTC) < until + timedelta(seconds=2)
     assert (await line.ask("SendMessage", body)).error == "AccessDeniedException"
 
 
