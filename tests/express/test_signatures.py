@@ -220,7 +220,7 @@ async def test_a_policy_that_asks_for_the_time_is_asked_each_time(start: Start) 
     until = datetime.now(UTC) + timedelta(seconds=2)
     deny = {
         "Effect": "Deny", "Principal": "*", "Action": "sqs:SendMessage", "Resource": "*",
-        "Condition": {"DateGreaterThan": {"aws:CurrentTime": until.isoformat(timespec="seconds").replace("+00:00", "Z")}},
+        "Condition": {"DateGreaterThan": {"aws:CurrentTime": until.strftime("%Y-%m-%dT%H:%M:%SZ")}},
     }  # fmt: skip
     given = {"QueueUrl": url, "Attributes": {"Policy": json.dumps({"Statement": deny})}}
     assert (await root.ask("SetQueueAttributes", given)).status == 200
