@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from conformance.gathering import Gathering, Told
 from conformance.notebook import Notebook
 from conformance.stores import new_folder
 from conformance.world import Line, World
@@ -18,7 +19,6 @@ from penstock.core.journal import FULL
 from penstock.stores.sqlite import SqliteStore
 
 from .conftest import keyring
-from .gathering import Gathering, Told
 
 native = pytest.importorskip("penstock.native")
 
