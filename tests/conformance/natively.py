@@ -16,6 +16,7 @@ from penstock.core.handle import seal_of
 from penstock.core.keyring import KeyRefused
 from penstock.core.message import Message, NewMessage, Sent
 from penstock.core.store import Outcome, Party, Receive
+from penstock.stores.sqlite import SqliteStore
 from penstock.stores.sqlite.cards import COLUMNS, Card
 from penstock.stores.sqlite.catalogue import IN_FLIGHT, Entry
 from penstock.stores.sqlite.claims import Claim
@@ -49,7 +50,7 @@ class Asked(NamedTuple):
     answer: "asyncio.Future[Any]"
 
 
-class NativeStore(EncryptedStore):
+class ByParties(SqliteStore):
     def __init__(self, path: Path, on_fatal: Callable[[BaseException], None] = stop) -> None:
         super().__init__(path, on_fatal)
         self.native = compiled()
@@ -220,11 +221,15 @@ class NativeStore(EncryptedStore):
         return found
 
 
-Serve = Callable[[NativeStore, Any, Clients, Key, list[Asked]], Awaitable[list[Any]]]
+class NativeStore(ByParties, EncryptedStore):
+    pass
+
+
+Serve = Callable[[ByParties, Any, Clients, Key, list[Asked]], Awaitable[list[Any]]]
 SERVED: dict[str, Serve] = {
-    "SendMessage": NativeStore._serve_send,
-    "ReceiveMessage": NativeStore._serve_receive,
-    "DeleteMessage": NativeStore._serve_delete,
+    "SendMessage": ByParties._serve_send,
+    "ReceiveMessage": ByParties._serve_receive,
+    "DeleteMessage": ByParties._serve_delete,
 }
 
 

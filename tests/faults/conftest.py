@@ -25,7 +25,7 @@ OPEN = {"PENSTOCK_AUTH": "off"}
 """Signatures are the subject of other tests."""
 
 Opened = Callable[..., Awaitable[World]]
-Make = Callable[[Path], SqliteStore]
+Make = Callable[..., SqliteStore]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -101,12 +101,18 @@ def small(folder: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-async def opened(folder: Path) -> AsyncIterator[Opened]:
+def without_keys() -> Make:
+    """Makes embedded stores that keep in clear what they keep."""
+    return SqliteStore
+
+
+@pytest.fixture
+async def opened(without_keys: Make, folder: Path) -> AsyncIterator[Opened]:
     """Opens the store of the folder, again if need be; whatever is open at the end is closed."""
     stores: list[SqliteStore] = []
 
     async def opened(clock: ManualClock | None = None) -> World:
-        stores.append(SqliteStore(folder / "penstock.db"))
+        stores.append(without_keys(folder / "penstock.db"))
         await stores[-1].open()
         return World(stores[-1], clock or ManualClock())
 
