@@ -6,7 +6,8 @@ import hmac
 import json
 import os
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +62,8 @@ class Gathering:
         batch = isinstance(entries[0], list)
         bodies = [{"Entries": numbered(entry)} if isinstance(entry, list) else entry for entry in entries]
         party, clients = gathered(self._native, "SendMessageBatch" if batch else "SendMessage", bodies)
-        sent: Sequence[Sent] | None = await self._store.send_party(self._queue_id, party, "AIDAUSER", now, by=by)
+        with served(party, clients):
+            sent: Sequence[Sent] | None = await self._store.send_party(self._queue_id, party, "AIDAUSER", now, by=by)
         self.natively.append(sent is None)
         told = None if sent is None else [(one.id, str(10**19 + (one.sequence or 0))) for one in sent]
         party.acknowledge(b"", told)
@@ -69,7 +71,8 @@ class Gathering:
 
     async def receive(self, receivers: int, seconds: int, now: int, by: str = "root", most: int = 1) -> list[Told]:
         party, clients = gathered(self._native, "ReceiveMessage", [{} for _ in range(receivers)])
-        given = await self._store.receive_party(self._queue_id, party, Receive(most, seconds), now, by=by)
+        with served(party, clients):
+            given = await self._store.receive_party(self._queue_id, party, Receive(most, seconds), now, by=by)
         self.natively.append(given is None)
         party.hand_out(b"", HANDLE_KEY, self._queue_id, given)
         return clients.replies()
@@ -84,7 +87,8 @@ class Gathering:
         ]
         party, clients = gathered(self._native, "DeleteMessageBatch" if batch else "DeleteMessage", bodies)
         assert party.open_handles(HANDLE_KEY, self._queue_id)
-        outcomes = await self._store.delete_party(self._queue_id, party, now, by=by)
+        with served(party, clients):
+            outcomes = await self._store.delete_party(self._queue_id, party, now, by=by)
         self.natively.append(outcomes is None)
         party.settle(b"", None if outcomes is None else [outcome is Outcome.EXPIRED for outcome in outcomes])
         return clients.replies()
@@ -130,6 +134,17 @@ class Clients:
             near.close()
             far.close()
         return told
+
+
+@contextmanager
+def served(party: "Party", clients: Clients) -> Iterator[None]:
+    """If that fails, nobody waits for an answer any more."""
+    try:
+        yield
+    except BaseException:
+        party.bounce()
+        clients.replies()
+        raise
 
 
 def numbered(entries: Sequence[dict[str, str]]) -> list[dict[str, str]]:

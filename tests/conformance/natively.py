@@ -23,7 +23,7 @@ from penstock.stores.sqlite.claims import Claim
 from penstock.stores.sqlite.database import stop
 
 from .encrypted import EncryptedStore
-from .gathering import HANDLE_KEY, Clients, compiled, gathered, numbered
+from .gathering import HANDLE_KEY, Clients, compiled, gathered, numbered, served
 
 MOST_ENTRIES = 10
 LONGEST = 20_000
@@ -128,13 +128,11 @@ class ByParties(SqliteStore):
         party, clients = gathered(compiled(), key.operation, [one.body for one in asked])
         serve = SERVED[key.operation.removesuffix("Batch")]
         try:
-            answers = await serve(self, party, clients, key, asked)
+            with served(party, clients):
+                answers = await serve(self, party, clients, key, asked)
         except REASONS:
-            party.bounce()
-            answers = clients.replies()
+            answers = [None] * len(asked)
         except BaseException as error:
-            party.bounce()
-            clients.replies()
             for one in asked:
                 one.answer.set_exception(error)
             return
