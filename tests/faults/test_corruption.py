@@ -272,7 +272,8 @@ async def test_native_code_hands_out_nothing_that_is_damaged(
     store = NativeStore(folder / "penstock.db")
     await store.open()
     try:
-        line = await known(World(store, ManualClock()), name)
+        world = World(store, ManualClock())
+        line = await known(world, name)
         bodies = [f"message {number}" for number in range(MESSAGES)]
         for body in bodies:
             await line.send(body, **({"group": body} if line.queue.fifo else {}))
@@ -285,6 +286,8 @@ async def test_native_code_hands_out_nothing_that_is_damaged(
         assert await line.states() == (0, MESSAGES - 1, 0)
         found = store.database.execute("SELECT number FROM message WHERE state=3").fetchall()
         assert found == [(first + damaged,)]
+        world.advance(line.queue.retention_seconds + 1)
+        await world.sweep()
     finally:
         await store.close()
     assert faults_of(folder / "penstock.db", folder) == []
