@@ -11,7 +11,6 @@ use std::collections::HashSet;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::chance::uuid;
 use crate::content::{Cipher, Content};
 use crate::journal::{Line, Lines};
 use crate::party::{Party, deduplication_id};
@@ -117,7 +116,7 @@ impl FifoShelf {
         cipher: Option<&Cipher>,
         mut lines: Option<PyRefMut<'_, Lines>>,
     ) -> PyResult<usize> {
-        party.ids = party.entries.iter().map(|_| uuid()).collect();
+        party.name_messages();
         party.sequences = (first..).take(party.entries.len()).collect();
         let mut begun = 0;
         for ((entry, id), number) in party.entries.iter().zip(&party.ids).zip(first..) {

@@ -97,6 +97,13 @@ impl Party {
         }
     }
 
+    /// Every message gets an id, unless they have theirs.
+    pub fn name_messages(&mut self) {
+        if self.ids.len() != self.entries.len() {
+            self.ids = self.entries.iter().map(|_| uuid()).collect();
+        }
+    }
+
     pub fn join(&mut self, request: Request, entries: Vec<Entry>) {
         self.requests.push(request);
         self.entries.extend(entries);
@@ -196,6 +203,14 @@ impl Party {
 
     // Sends
 
+    /// What the messages are called, for whoever has called them something already; else they get ids of our own.
+    #[setter]
+    fn set_ids(&mut self, ids: Vec<String>) -> PyResult<()> {
+        let ids: Result<Vec<Uuid>, _> = ids.into_iter().map(|id| id.into_bytes().try_into()).collect();
+        self.ids = ids.map_err(|_| PyValueError::new_err("not an id"))?;
+        Ok(())
+    }
+
     fn sizes(&self) -> Vec<usize> {
         self.entries.iter().map(|entry| entry.text.len()).collect()
     }
@@ -214,7 +229,7 @@ impl Party {
         sender: &str,
         deduplicates: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.ids = self.entries.iter().map(|_| uuid()).collect();
+        self.name_messages();
         let messages = PyList::empty(py);
         for (entry, id) in self.entries.iter().zip(&self.ids) {
             let wanted = deduplicates || entry.deduplication.is_some();

@@ -8,7 +8,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::chance::uuid;
 use crate::content::{Cipher, Content};
 use crate::journal::{Line, Lines};
 use crate::party::Party;
@@ -56,7 +55,7 @@ impl Shelf {
         cipher: Option<&Cipher>,
         mut lines: Option<PyRefMut<'_, Lines>>,
     ) -> PyResult<()> {
-        party.ids = party.entries.iter().map(|_| uuid()).collect();
+        party.name_messages();
         for ((entry, id), number) in party.entries.iter().zip(&party.ids).zip(first..) {
             let body = entry.text.as_bytes();
             let content = Content { body, sender: sender.as_bytes(), sent: now, ..Content::default() };

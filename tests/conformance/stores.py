@@ -19,10 +19,17 @@ def _sqlite(folder: Path) -> Store:
     return EncryptedStore(folder / "penstock.db")
 
 
+def _native(folder: Path) -> Store:
+    from .natively import NativeStore
+
+    return NativeStore(folder / "penstock.db")
+
+
 STORES: dict[str, Callable[[Path], Store]] = {"memory": _memory}
 """Name → a function that makes a store of what is in a folder: called again with the same folder, the same store."""
 if importlib.util.find_spec("penstock.stores.sqlite"):
     STORES["sqlite"] = _sqlite
+    STORES["native"] = _native
 
 
 def new_folder() -> Path:

@@ -1,6 +1,7 @@
 """Calls that arrive together are answered as if they had come one after the other."""
 
 import asyncio
+from uuid import UUID
 
 from penstock.core.errors import QueueGone
 from penstock.core.message import Message
@@ -18,8 +19,9 @@ async def one_each(line: Line, callers: int = CALLERS, visibility: int = 30) -> 
 
 async def test_each_sender_is_told_of_its_own_message(world: World, any_type: str) -> None:
     line = await world.queue(any_type)
-    told = await asyncio.gather(*(line.send(f"m{n}", id=f"id-{n}") for n in range(CALLERS)))
-    assert [sent.id for (sent,) in told] == [f"id-{n}" for n in range(CALLERS)]
+    ids = [str(UUID(int=n)) for n in range(CALLERS)]
+    told = await asyncio.gather(*(line.send(f"m{n}", id=message_id) for n, message_id in enumerate(ids)))
+    assert [sent.id for (sent,) in told] == ids
     assert [message.body for message in await line.peek()] == [f"m{n}" for n in range(CALLERS)]
 
 

@@ -1,7 +1,6 @@
 """Every case needs what is compiled from `native/`, and a folder."""
 
 import asyncio
-import os
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
@@ -11,8 +10,8 @@ from typing import Any
 import pytest
 import uvloop
 
+from conformance.gathering import compiled
 from conformance.stores import new_folder
-from penstock import registry
 
 from .lane import Site, site
 
@@ -26,13 +25,8 @@ def pytest_asyncio_loop_factories(
 
 
 @pytest.fixture(scope="session", autouse=True)
-def compiled() -> None:
-    """Without it there is nothing to test, which the build machine does not forgive."""
-    if registry.native() is None:
-        words = "penstock.native is not built: install Rust (cargo 1.85 or newer), then run `make clean run`"
-        if os.environ.get("CI"):
-            pytest.fail(words)
-        pytest.skip(words)
+def native() -> None:
+    compiled()
 
 
 @pytest.fixture

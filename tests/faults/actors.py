@@ -163,11 +163,11 @@ def named(found: dict[str, Any], name: str) -> Value:
 ROLES = {"producer": Producer, "consumer": Consumer}
 
 
-def main(role: str, number: str, seed: str, plan: str, log: str, history: str) -> None:
+def main(role: str, number: str, seed: str, plan: str, log: str, history: str, signs: str) -> None:
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     name = f"{role}-{number}"
-    client = Client(Announced(Path(log)), seconds=PLANS[plan].patience_seconds)
+    client = Client(Announced(Path(log)), seconds=PLANS[plan].patience_seconds, signs=bool(signs))
     recorder = Recorder(Path(history) / f"{name}.jsonl")
     actor = ROLES[role](client, recorder, random.Random(f"{seed} {name}"), name, PLANS[plan])
     while not (stop.is_set() or actor.is_done):

@@ -1,16 +1,20 @@
-"""The smallest SQS client there is: one connection, no signature, no retry, and the truth about what it knows.
+"""The smallest SQS client there is: one connection, no retry, no signature unless one is wanted, and the truth about
+what it knows.
 
 A call ends in a reply, in `Refused` (the server said no: nothing was changed) or in `Unknown` (no reply, or one that
 says the server failed: it may or may not have been done).
 """
 
+import hmac
 import http.client
 import json
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
+from time import gmtime, strftime
 from typing import Any, Protocol
 
-from server_process import LISTENS
+from server_process import LISTENS, Server
 from tally import count
 
 ACCOUNT = "000000000000"
@@ -58,11 +62,12 @@ class Failed(Unknown):
 class Client:
     """Finds its server again after a restart: it asks for the address whenever it has to connect.
 
-    With authentication off it is whoever it says: the root account, or the one whose number it gives.
+    With authentication off it is whoever it says: the root account, or the one whose number it gives. Native code
+    serves only those who sign.
     """
 
-    def __init__(self, server: Place, account: str = ACCOUNT, seconds: float = SECONDS) -> None:
-        self._server, self.account, self._seconds = server, account, seconds
+    def __init__(self, server: Place, account: str = ACCOUNT, seconds: float = SECONDS, signs: bool = False) -> None:
+        self._server, self.account, self._seconds, self._signs = server, account, seconds, signs
         self._connection: http.client.HTTPConnection | None = None
 
     def url(self, queue: str) -> str:
@@ -75,13 +80,20 @@ class Client:
                 params["QueueUrl"] = self.url(queue)
         except ConnectionError as error:
             raise Unknown(repr(error)) from error
-        status, body = self._exchange("POST", "/", json.dumps(params), headers_of(action, self.account))
+        status, body = self._exchange("POST", "/", *self._request(action, json.dumps(params).encode()))
         if status >= 400:
             code = json.loads(body)["__type"].partition("#")[2] or json.loads(body)["__type"]
             raise (Failed if status >= 500 else Refused)(status, code)
         reply: dict[str, Any] = json.loads(body) if body else {}
         count(acknowledged=len(reply.get("Successful", "1")) if action.startswith("SendMessage") else 0)
         return reply
+
+    def _request(self, action: str, body: bytes) -> tuple[bytes, dict[str, str]]:
+        headers = headers_of(action, self.account)
+        try:
+            return body, signed(self._server.url, headers, body) if self._signs else headers
+        except ConnectionError as error:
+            raise Unknown(repr(error)) from error
 
     def get(self, path: str) -> tuple[int, str]:
         status, body = self._exchange("GET", path)
@@ -114,6 +126,23 @@ def headers_of(action: str, account: str = ACCOUNT) -> dict[str, str]:
         headers["Authorization"] = f"AWS4-HMAC-SHA256 Credential={scope}, SignedHeaders=host, Signature={'0' * 64}"
         headers["X-Amz-Date"] = "20260101T000000Z"
     return headers
+
+
+def signed(url: str, headers: dict[str, str], body: bytes) -> dict[str, str]:
+    """By the root account."""
+    stamp, (who, secret) = strftime("%Y%m%dT%H%M%SZ", gmtime()), (Server.access_key, Server.secret_key)
+    scope = f"{stamp[:8]}/{Server.region}/sqs/aws4_request"
+    signing = {name.lower(): value for name, value in headers.items()}
+    signing |= {"host": url.removeprefix("http://"), "x-amz-date": stamp}
+    names, lines = ";".join(sorted(signing)), "".join(f"{name}:{signing[name]}\n" for name in sorted(signing))
+    canonical = f"POST\n/\n\n{lines}\n{names}\n{sha256(body).hexdigest()}"
+    key = f"AWS4{secret}".encode()
+    for part in scope.split("/"):
+        key = hmac.digest(key, part.encode(), "sha256")
+    text = f"AWS4-HMAC-SHA256\n{stamp}\n{scope}\n{sha256(canonical.encode()).hexdigest()}"
+    signature = hmac.digest(key, text.encode(), "sha256").hex()
+    claim = f"AWS4-HMAC-SHA256 Credential={who}/{scope}, SignedHeaders={names}, Signature={signature}"
+    return headers | {"X-Amz-Date": stamp, "Authorization": claim}
 
 
 def arn(queue: str) -> str:

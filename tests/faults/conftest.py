@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from conformance.encrypted import EncryptedStore
+from conformance.natively import NativeStore
 from conformance.stores import new_folder
 from conformance.world import World
 from penstock.core.clock import ManualClock
@@ -23,6 +25,7 @@ OPEN = {"PENSTOCK_AUTH": "off"}
 """Signatures are the subject of other tests."""
 
 Opened = Callable[..., Awaitable[World]]
+Make = Callable[..., SqliteStore]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -40,6 +43,12 @@ def folder() -> Iterator[Path]:
     path = new_folder()
     yield path
     shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture(params=["native", "python"])
+def make(request: pytest.FixtureRequest) -> Make:
+    """Makes embedded stores, for those to whom it matters who writes the rows."""
+    return NativeStore if request.param == "native" else EncryptedStore
 
 
 @pytest.fixture
@@ -92,12 +101,18 @@ def small(folder: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-async def opened(folder: Path) -> AsyncIterator[Opened]:
+def without_keys() -> Make:
+    """Makes embedded stores that keep in clear what they keep."""
+    return SqliteStore
+
+
+@pytest.fixture
+async def opened(without_keys: Make, folder: Path) -> AsyncIterator[Opened]:
     """Opens the store of the folder, again if need be; whatever is open at the end is closed."""
     stores: list[SqliteStore] = []
 
     async def opened(clock: ManualClock | None = None) -> World:
-        stores.append(SqliteStore(folder / "penstock.db"))
+        stores.append(without_keys(folder / "penstock.db"))
         await stores[-1].open()
         return World(stores[-1], clock or ManualClock())
 

@@ -1,4 +1,4 @@
-"""Fifteen bugs that queues have had, each as a small edit of our own source, and the part of the battery that finds it.
+"""Seventeen bugs that queues have had, each a small edit of our own source, and the part of the battery that finds it.
 
 A test that cannot fail proves nothing: `test_planted_bugs` plants each in a copy of the source and runs that part on
 it. When an edit finds its text no more, the code has moved on: bring the entry up to date, keep what it is about.
@@ -13,6 +13,7 @@ import penstock
 SOURCE = Path(penstock.__path__[0])
 
 MODEL = "tests/conformance/test_model.py -k sqlite"
+PARTIES = "tests/conformance/test_model.py -k native"
 KILL = "tests/faults/test_kill.py -k acknowledged"
 POWER = "tests/faults/test_power_cut.py -k acknowledged"
 CORRUPTION = "tests/faults/test_corruption.py -k damaged"
@@ -98,6 +99,12 @@ BUGS = (
     )),
     Bug("a tampered handle is taken", KILL, (
         ("core/handle.py", " and hmac.compare_digest(digest, self._digest(claim))", ""),
+    )),
+    Bug("a party that was received is not counted", PARTIES, (
+        ("stores/sqlite/wholesale.py", "        shelves.delivered(entry, number, due, now)\n", ""),
+    )),
+    Bug("a party passes over a message", PARTIES, (
+        ("stores/sqlite/wholesale.py", "entry.fresh = last[0], last[1] + 1", "entry.fresh = last[0], last[1] + 2"),
     )),
 )  # fmt: skip
 

@@ -55,18 +55,18 @@ class Chooser:
 
     def _send(self) -> Call:
         line, self._sent = self._rng.choice(self._lines[:2]), self._sent + 1
-        bodies = ["x" * self._rng.choice((10, 3000)) for _ in range(self._rng.choice((1, 3)))]
+        bodies = ["x" * self._rng.choice((10, 10, 10, 3000)) for _ in range(self._rng.choice((1, 3)))]
         if line.queue.fifo:
             fields = {"group": self._rng.choice("abc"), "deduplication_id": f"d{self._sent}"}
             return lambda: line.send(bodies[0], **fields)
-        delay = self._rng.choice((None, None, 5))
+        delay = self._rng.choice((None, None, None, None, 5))
         return lambda: line.send(*bodies, delay_seconds=delay)
 
     def _receive(self) -> Call:
-        line = self._rng.choice(self._lines)
+        line, most = self._rng.choice(self._lines), self._rng.choice((1, 5))
 
         async def receive() -> bool:
-            messages = await line.receive(5, 20)
+            messages = await line.receive(most, 20)
             self._held += [(line, message) for message in messages]
             return bool(messages)
 

@@ -2,30 +2,41 @@
 
 A database without its log has no checksums of pages, so damage is found where messages are read, and by SQLite
 where it meets nonsense. A damaged log loses its tail, which was not acknowledged.
+
+It is so whoever reads the rows. Native code does for queues in which nothing has come back, which is known once a first
+message was received.
 """
 
 import random
 from collections.abc import Callable
+from itertools import cycle
 from pathlib import Path
 
 import pytest
 
+from conformance.natively import ByParties, NativeStore
 from conformance.world import Line, World, key
 from penstock.core.clock import ManualClock
 from penstock.core.message import Attribute, Message
 from penstock.core.store import StoreError
 from penstock.stores.sqlite import SqliteStore
+from penstock.stores.sqlite.packing import checksum
 from server_process import Server
 from tally import count
 
 from .audit import faults_of
 from .client import Client, create
-from .conftest import Opened
+from .conftest import Make, Opened
 from .run import size
 
-DAMAGES = size(gate=100, night=5000)
+DAMAGES = size(gate=50, night=2500)
 MESSAGES = 12
 PAGE = 4096
+
+
+@pytest.fixture(params=["native", "python"])
+def without_keys(request: pytest.FixtureRequest) -> Make:
+    return ByParties if request.param == "native" else SqliteStore
 
 
 async def lines(world: World, *names: str) -> list[Line]:
@@ -72,9 +83,9 @@ async def test_a_damaged_message_is_not_handed_out_and_holds_up_nobody(
 async def everything(line: Line) -> list[str]:
     """All that can be had by receiving and deleting, as a consumer does that never gives up after one empty reply."""
     bodies: list[str] = []
-    empty = 0
+    empty, limits = 0, cycle((1, 2, 10))
     while empty < 3:
-        messages = await line.receive()
+        messages = await line.receive(next(limits))
         bodies += [message.body for message in messages]
         empty = 0 if messages else empty + 1
         for message in messages:
@@ -123,8 +134,9 @@ def as_they_lie(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("damage", [flipped, cut_short, zeroed, swapped])
 @pytest.mark.parametrize("name", ["penstock.db", "penstock.db-wal"])
 async def test_no_damage_anywhere_makes_an_altered_message(
-    opened: Opened, folder: Path, rng: random.Random, name: str, damage: Callable[[bytearray, random.Random], None]
-) -> None:
+    opened: Opened, without_keys: Make, folder: Path, rng: random.Random, name: str,
+    damage: Callable[[bytearray, random.Random], None],
+) -> None:  # fmt: skip
     """Most of a file is not message bodies. Whatever is hit, a message is as it was sent or is not handed out."""
     world = await opened()
     line = await world.queue("q")
@@ -142,16 +154,16 @@ async def test_no_damage_anywhere_makes_an_altered_message(
             if file == name:
                 damage(image, rng)
             (place / file).write_bytes(image)
-        found = [message.body for message in await whatever_is_found(place)]
+        found = [message.body for message in await whatever_is_found(without_keys, place)]
         assert set(found) <= set(sent)
         if name == "penstock.db-wal":
             assert found == sent[: len(found)], "what comes before the damage is there, in order"
         count(cycles=1)
 
 
-async def whatever_is_found(folder: Path) -> list[Message]:
+async def whatever_is_found(make: Make, folder: Path) -> list[Message]:
     """What can be received before the store gives up, if it opens at all."""
-    store, found = SqliteStore(folder / "penstock.db", on_fatal=lambda error: None), list[Message]()
+    store, found = make(folder / "penstock.db", on_fatal=lambda error: None), list[Message]()
     try:
         await store.open()
         world = World(store, ManualClock())
@@ -236,11 +248,63 @@ async def test_a_row_with_nonsense_in_it_is_set_aside_and_the_others_are_handed_
     opened: Opened, column: str
 ) -> None:
     world = await opened()
-    line = await world.queue("q")
+    line = await known(world, "q")
     for body in ("first", "second", "third"):
         await line.send(body)
-    world.store.database.execute(f"UPDATE message SET {column}='nonsense' WHERE number=2")
+    world.store.database.execute(f"UPDATE message SET {column}='nonsense' WHERE number=3")
     assert [message.body for message in await line.receive(10)] == ["first", "third"]
+
+
+async def known(world: World, name: str) -> Line:
+    """A queue, once it is known that nothing in it came back."""
+    line = await world.queue(name)
+    await line.send("early")
+    await line.delete(await line.receive_one())
+    return line
+
+
+@pytest.mark.parametrize("name", ["q", "q.fifo"])
+@pytest.mark.parametrize("column", ["content", "id", "checksum", "content, checksum"])
+async def test_native_code_hands_out_nothing_that_is_damaged(
+    folder: Path, rng: random.Random, name: str, column: str
+) -> None:
+    """The last of these is damage that a checksum does not show, but a key does."""
+    store = NativeStore(folder / "penstock.db")
+    await store.open()
+    try:
+        world = World(store, ManualClock())
+        line = await known(world, name)
+        bodies = [f"message {number}" for number in range(MESSAGES)]
+        for body in bodies:
+            await line.send(body, **({"group": body} if line.queue.fifo else {}))
+        first = store.database.execute("SELECT min(number) FROM message").get
+        damaged, before = rng.randrange(MESSAGES), store.natively
+        alter(store, first + damaged, column, rng)
+        given = [await line.receive(1) for _ in range(MESSAGES)]
+        assert [message.body for messages in given for message in messages] == bodies[:damaged] + bodies[damaged + 1 :]
+        assert store.natively - before == MESSAGES - 1 - (damaged < MESSAGES - 1)
+        assert await line.states() == (0, MESSAGES - 1, 0)
+        found = store.database.execute("SELECT number FROM message WHERE state=3").fetchall()
+        assert found == [(first + damaged,)]
+        world.advance(line.queue.retention_seconds + 1)
+        await world.sweep()
+    finally:
+        await store.close()
+    assert faults_of(folder / "penstock.db", folder) == []
+
+
+def alter(store: SqliteStore, number: int, column: str, rng: random.Random) -> None:
+    """Change one bit of this column; of a content, with the checksum that it then has."""
+    names = column.split(", ")
+    identity, value = store.database.execute(f"SELECT id, {names[0]} FROM message WHERE number=?", (number,)).get
+    if isinstance(value, int):
+        value ^= 1 << rng.randrange(32)
+    else:
+        place = rng.randrange(len(value))
+        value = value[:place] + bytes([value[place] ^ 1 << rng.randrange(8)]) + value[place + 1 :]
+    values = [value, checksum(identity, value)] if len(names) > 1 else [value]
+    assignments = ", ".join(f"{name}=?" for name in names)
+    store.database.execute(f"UPDATE message SET {assignments} WHERE number=?", (*values, number))
 
 
 async def test_a_time_that_is_none_does_not_stop_the_clock(opened: Opened) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from server_process import Server
 from tally import count
 
@@ -16,14 +18,16 @@ from .journal import faults_of_journal
 from .run import size
 from .workload import Workload
 
-CYCLES = size(gate=10, night=300)
+CYCLES = size(gate=5, night=150)
 ACTORS = 4
 
 
+@pytest.mark.parametrize("auth", ["on", "off"])
 def test_what_was_acknowledged_outlives_any_number_of_kills(
-    start: Callable[..., Server], folder: Path, rng: random.Random
+    start: Callable[..., Server], folder: Path, rng: random.Random, auth: str
 ) -> None:
-    server = start()
+    """Of those who sign, native code takes messages and deletes them."""
+    server = start(PENSTOCK_AUTH=auth)
     with closing(Workload(server, folder / "history", str(rng.random()))) as work:
 
         def audit() -> None:

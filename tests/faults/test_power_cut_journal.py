@@ -23,11 +23,12 @@ from penstock.loops.journal import JournalKeeper
 from penstock.stores.sqlite import SqliteStore
 from tally import count
 
+from .conftest import Make
 from .power import Disk, installed
 from .rounds import Call, Chooser, tables
 from .run import size
 
-RUNS, CUTS, ROUNDS = size(gate=50, night=2500), 20, 30
+RUNS, CUTS, ROUNDS = size(gate=25, night=1250), 20, 30
 SEGMENT = 4_000
 
 
@@ -60,6 +61,7 @@ class ForgetfulFiles(JournalDisk):
 class Life:
     """Rounds of calls on a store with a journal, both of whose disks are cut now and then."""
 
+    make: Make
     folder: Path
     disk: Disk
     rng: random.Random
@@ -67,7 +69,7 @@ class Life:
     cuts: list[Path] = field(default_factory=list)
 
     async def run(self) -> None:
-        store, clock, files = EncryptedStore(self.folder / "penstock.db"), ManualClock(), ForgetfulFiles()
+        store, clock, files = self.make(self.folder / "penstock.db"), ManualClock(), ForgetfulFiles()
         await store.open()
         store.database.execute("PRAGMA wal_autocheckpoint=25")
         directory = self.folder / "journal"
@@ -134,13 +136,13 @@ def journal_on(store: SqliteStore, clock: ManualClock, directory: Path, disk: Jo
     return JournalOfServer(store, clock, keeping, segments=Segments(directory, disk), on_fatal=fatal)
 
 
-async def test_journal_and_store_agree_whenever_the_power_goes(rng: random.Random, folder: Path) -> None:
+async def test_journal_and_store_agree_whenever_the_power_goes(make: Make, rng: random.Random, folder: Path) -> None:
     found: list[str] = []
     for number in range(RUNS):
         place = folder / str(number)
         place.mkdir()
         with installed(Disk()) as disk:
-            life = Life(place, disk, rng)
+            life = Life(make, place, disk, rng)
             await life.run()
         assert len(life.cuts) == CUTS, "the run was too short for its cuts"
         found += await life.findings()

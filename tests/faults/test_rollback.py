@@ -13,18 +13,18 @@ from pathlib import Path
 import apsw
 import pytest
 
-from conformance.encrypted import EncryptedStore
 from conformance.world import World
 from penstock.core.clock import ManualClock
 from penstock.core.errors import Unavailable
 from tally import count
 
 from .audit import faults_of
+from .conftest import Make
 from .power import Disk, installed
 from .rounds import Chooser, State, tables
 from .run import size
 
-ROUNDS = size(gate=300, night=20_000)
+ROUNDS = size(gate=150, night=10_000)
 
 
 @dataclass
@@ -44,11 +44,11 @@ class Session:
 
 
 @pytest.fixture
-async def session(folder: Path) -> AsyncIterator[Session]:
+async def session(make: Make, folder: Path) -> AsyncIterator[Session]:
     """What is left at the end must be in order."""
     path = folder / "penstock.db"
     with installed(Disk()) as disk:
-        store = EncryptedStore(path)
+        store = make(path)
         await store.open()
         yield Session(World(store, ManualClock()), disk, path)
         disk.before_change = lambda: None

@@ -25,15 +25,16 @@ LEAVING_SECONDS = 60
 
 class Workload:
     """`folder` is for the histories. Its own part of them, `recorder`, is for what is done from here. Actors find the
-    server where `log` says that it is."""
+    server where `log` says that it is, and sign what they ask if the server wants that."""
 
     def __init__(self, server: Server, folder: Path, seed: str, plan: str = "mixed", log: Path | None = None) -> None:
+        self.signs = server.settings.get("PENSTOCK_AUTH") != "off"
         self.server, self.seed, self.plan_name, self.plan = server, seed, plan, PLANS[plan]
         self.log = log or server.folder / "stdout"
         self.folder = folder
         folder.mkdir()
         self.recorder = Recorder(folder / "harness.jsonl")
-        self.client = Client(server)
+        self.client = Client(server, signs=self.signs)
         self.actors: dict[str, subprocess.Popen[bytes]] = {}
 
     def prepare(self) -> None:
@@ -60,7 +61,7 @@ class Workload:
         """One more; its name."""
         number = sum(name.startswith(role) for name in self.actors)
         path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
-        words = (role, str(number), self.seed, self.plan_name, self.log, self.folder)
+        words = (role, str(number), self.seed, self.plan_name, self.log, self.folder, "signs" * self.signs)
         self.actors[f"{role}-{number}"] = subprocess.Popen(
             [sys.executable, "-m", "faults.actors", *words], cwd=TESTS, env=os.environ | {"PYTHONPATH": path}
         )

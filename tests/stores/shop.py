@@ -8,8 +8,7 @@ from collections.abc import Awaitable, Callable
 from types import ModuleType
 from typing import Any
 
-import pytest
-
+from conformance.gathering import Gathering, Told, compiled
 from conformance.notebook import Notebook
 from conformance.stores import new_folder
 from conformance.world import Line, World
@@ -18,9 +17,8 @@ from penstock.core.journal import FULL
 from penstock.stores.sqlite import SqliteStore
 
 from .conftest import keyring
-from .gathering import Gathering, Told
 
-native = pytest.importorskip("penstock.native")
+native = compiled()
 
 TABLES = {
     "message": "SELECT number, m.shelf, enqueued, state, place, shown, due, g.name, size, receives, first_received,"

@@ -47,6 +47,11 @@ class Parties:
                 True: WholesaleFifo(self.native, self.native.FifoShelf(shelf), *parts),
             }
 
+    def _leave_native(self) -> None:
+        for wholesale in self._wholesale.values():
+            wholesale.leave()
+        self._wholesale = {}
+
     @abstractmethod
     def _send(self, messages: Sequence[NewMessage], now: int, queue_id: int, by: str) -> list[Sent]: ...
 

@@ -72,7 +72,7 @@ class SqliteStore(Parties):
         self._go_native()
 
     async def close(self) -> None:
-        self._wholesale = {}
+        self._leave_native()
         self.database.close()
 
     def subscribe(self, listener: Listener) -> None:

@@ -22,8 +22,8 @@ from penstock.stores.sqlite.shelves import Shelves
 
 
 class Wholesale:
-    """`shelf` is native, for the connection that native code was loaded into; it must be let go of before that is
-    closed."""
+    """`shelf` is native, for the connection that native code was loaded into, and is let go of before that is closed
+    (`leave`)."""
 
     def __init__(
         self, native: ModuleType, shelf: Any, catalogue: Catalogue, shelves: Shelves, keys: DataKeys, marks: Marks,
@@ -31,6 +31,10 @@ class Wholesale:
     ) -> None:  # fmt: skip
         self._native, self._shelf, self._catalogue, self._shelves = native, shelf, catalogue, shelves
         self._keys, self._marks, self._outbox, self._traffic = keys, marks, outbox, traffic
+
+    def leave(self) -> None:
+        """An error that somebody still holds has hold of this object, too: of the statements it must not."""
+        self._shelf = None
 
     def send(self, queue_id: int, party: Party, sender: str, now: int, by: str) -> bool:
         entry = self._catalogue.live(queue_id)
