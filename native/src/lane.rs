@@ -20,10 +20,12 @@ use pyo3::types::PyBytes;
 
 use crate::form::{Form, Known};
 use crate::party::{Party, Request};
+use crate::wakeful::{self, Wakeful};
 use crate::wire::{self, Asked};
 
 const EVENTS_AT_ONCE: usize = 256;
 const READ_BYTES: usize = 64 * 1024;
+const READS_BETWEEN_LOOKS: u64 = 16;
 
 /// Which connection, and the how-manieth in its slot.
 pub type Key = u64;
@@ -62,6 +64,9 @@ pub struct Core {
     parties: Vec<Party>,
     alike: HashMap<Alike, usize>,
     scratch: Vec<u8>,
+    /// How often bytes were read, and on which processor they arrived, now and then.
+    reads: u64,
+    arrives_at: i32,
     longest_body: usize,
     longest_batch: usize,
 }
@@ -118,6 +123,10 @@ impl Core {
         }
         if !drained && let Some(connection) = self.at(key) {
             connection.more = true; // the system will not say so again
+        }
+        self.reads += 1;
+        if self.reads % READS_BETWEEN_LOOKS == 1 {
+            self.arrives_at = arrival(socket);
         }
         if ended {
             self.give_back(key, Vec::new(), data); // Python will find the end again, after these
@@ -219,6 +228,16 @@ impl Core {
     }
 }
 
+/// The processor on which the bytes of a connection arrive: on one machine, that of the client.
+fn arrival(socket: RawFd) -> i32 {
+    let (mut processor, mut size) = (-1, size_of::<i32>() as libc::socklen_t);
+    // SAFETY: the system writes the number.
+    let done = unsafe {
+        libc::getsockopt(socket, libc::SOL_SOCKET, libc::SO_INCOMING_CPU, (&raw mut processor).cast(), &mut size)
+    };
+    if done == 0 { processor } else { -1 }
+}
+
 fn recognise(forms: &[Arc<Known>], data: &[u8], longest_body: usize) -> Recognised {
     for form in forms {
         if let Some(length) = form.body_length(data) {
@@ -241,6 +260,8 @@ fn recognise(forms: &[Arc<Known>], data: &[u8], longest_body: usize) -> Recognis
 pub struct Lane {
     core: Arc<Mutex<Core>>,
     epoll: RawFd,
+    here: Wakeful,
+    there: Wakeful,
 }
 
 impl Lane {
@@ -268,10 +289,12 @@ impl Lane {
             parties: Vec::new(),
             alike: HashMap::new(),
             scratch: vec![0; READ_BYTES],
+            reads: 0,
+            arrives_at: -1,
             longest_body,
             longest_batch,
         };
-        Ok(Lane { core: Arc::new(Mutex::new(core)), epoll })
+        Ok(Lane { core: Arc::new(Mutex::new(core)), epoll, here: Wakeful::new()?, there: Wakeful::new()? })
     }
 
     /// Readable when a lent connection is.
@@ -357,6 +380,15 @@ impl Lane {
     fn restless(&self) -> bool {
         let core = self.core();
         !core.again.is_empty() || !core.returned.is_empty()
+    }
+
+    /// Keep awake, for so many seconds, the processor of whoever says so, and that on which bytes arrive.
+    fn stay_awake(&self, seconds: f64) {
+        let (own, other) = (wakeful::here(), self.core().arrives_at);
+        self.here.stay(own, seconds);
+        if other >= 0 && other != own {
+            self.there.stay(other, seconds);
+        }
     }
 
     /// Want a connection back: at once, or when its request has been answered.

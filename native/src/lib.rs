@@ -17,6 +17,7 @@ mod party;
 mod rows;
 mod shelf;
 mod sqlite;
+mod wakeful;
 mod wire;
 
 #[pymodule]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from penstock.listeners import vigil
-from penstock.listeners.vigil import MOMENT_SECONDS, SEVERAL, Vigil
+from penstock.listeners.vigil import DISK_SECONDS, FEW, MOMENT_SECONDS, SEVERAL, Vigil
 
 CLOSE = MOMENT_SECONDS / 2
 
@@ -17,11 +17,12 @@ class Loop:
 
     def __init__(self) -> None:
         self.now, self._soon = 100.0, list[Callable[[], None]]()
-        self.vigil = Vigil(self._soon.append, lambda: self.now)
+        self.kept_awake: list[float] = []
+        self.vigil = Vigil(self._soon.append, lambda: self.now, self.kept_awake.append)
 
-    def request(self, after: float) -> None:
+    def request(self, after: float, with_others: int = 0) -> None:
         self.now += after
-        self.vigil.requests_came()
+        self.vigil.requests_came(1 + with_others)
         self.vigil.requests_served()
 
     def several(self) -> None:
@@ -65,6 +66,18 @@ def test_while_many_follow_closely_it_stays_awake_for_a_moment_after_each(loop: 
         assert loop.awake_after(CLOSE / 4)
         loop.request(after=CLOSE / 4)
     assert not loop.awake_after(MOMENT_SECONDS + CLOSE)
+
+
+def test_its_processor_is_kept_awake_for_the_disk_while_a_few_clients_follow_closely(loop: Loop) -> None:
+    loop.request(after=10)
+    assert loop.kept_awake == []
+    loop.several()
+    assert loop.kept_awake == [DISK_SECONDS]
+    loop.request(after=CLOSE)
+    assert loop.kept_awake == [DISK_SECONDS] * 2
+    loop.request(after=CLOSE, with_others=FEW)
+    loop.request(after=10)
+    assert loop.kept_awake == [DISK_SECONDS] * 2
 
 
 def test_requests_that_come_more_seldom_let_it_sleep(loop: Loop) -> None:

@@ -101,16 +101,17 @@ class HttpListener:
     async def start(self) -> None:
         self.reload_tls()
         self._loop = asyncio.get_running_loop()
-        self._vigil = Vigil(self._loop.call_soon)
+        plain = self._express if self._tls is None else None
+        lane = plain.lane(self.limits.body_bytes) if plain else None
+        self._vigil = Vigil(self._loop.call_soon, keep_awake=lane.stay_awake if lane else None)
         try:
             self._sockets = await bind(self.host, self.port, self.limits.backlog)
         except OSError as error:
             why = f"{error.strerror}{LISTEN_FAULTS.get(error.errno or 0, '')}"
             raise OSError(error.errno, f"cannot listen on {self.host} port {self.port}: {why}") from error
         self.port = self._sockets[0].getsockname()[1]
-        if self._express is not None and self._tls is None:
-            lane = self._express.lane(self.limits.body_bytes)
-            self.lane = ExpressLane(self._loop, lane, self._express, self._vigil, lambda: self.date)
+        if plain and lane:
+            self.lane = ExpressLane(self._loop, lane, plain, self._vigil, lambda: self.date)
         self._listen()
 
     def reload_tls(self) -> None:
@@ -215,8 +216,8 @@ class HttpListener:
             self._loop.call_soon(self._run)
 
     def _run(self) -> None:
-        self._vigil.requests_came()
         waiting, self._waiting = self._waiting, []
+        self._vigil.requests_came(len(waiting))
         together = [(request.kind(), request, connection) for connection in waiting if (request := connection.request)]
         together.sort(key=itemgetter(0))
         if self._prepare is not None:

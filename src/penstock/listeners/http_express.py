@@ -102,8 +102,9 @@ class ExpressLane:
         self._looking = False
         parties = self._lane.poll(self._express.wall())
         if parties:
-            self._vigil.requests_came()
-            self._express.expect(sum(map(len, parties)))
+            requests = sum(map(len, parties))
+            self._vigil.requests_came(requests)
+            self._express.expect(requests)
             for party in parties:
                 self._run(self._express.serve(party, self._date))
             self._vigil.requests_served()
