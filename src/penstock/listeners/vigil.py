@@ -6,8 +6,8 @@ others did. So for a moment after a request the loop looks for the next one inst
 several before it came within a moment of each other. Whoever comes less often, or a few times only, lets it sleep. A
 machine's only processor is left to the client, and a container's share of one is not spent on waiting.
 
-While a change is written to the disk the loop is not there to look. Then native code keeps its processor awake, and that
-on which the client's bytes arrive, with threads that take no time from anybody (`native/src/wakeful.rs`).
+While a change is written to the disk the loop is not there to look. Then native code keeps its processor awake, and
+that on which the client's bytes arrive, with threads that take no time from anybody (`native/src/wakeful.rs`).
 """
 
 import os
