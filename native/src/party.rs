@@ -174,6 +174,19 @@ impl Party {
     }
 }
 
+impl Drop for Party {
+    /// Whoever was neither answered nor bounced, because something failed, waits for an answer that will not come. Python
+    /// has the connection again, and closes it in time.
+    fn drop(&mut self) {
+        if !self.requests.is_empty() {
+            let mut core = self.core.lock().expect("no one panics with it");
+            for request in std::mem::take(&mut self.requests) {
+                core.bounce(request.key, Vec::new());
+            }
+        }
+    }
+}
+
 #[pymethods]
 impl Party {
     #[getter]

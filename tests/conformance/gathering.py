@@ -125,16 +125,20 @@ class Clients:
         """There must be as many as were counted, if they were."""
         bounced = {key for key, *_ in self.lane.returned()}
         told: list[Told] = []
-        for key, near, far in self._sockets:
+        for key, near, _ in self._sockets:
             if key in bounced:
                 told.append(None)
             else:
                 body = near.recv(2 * LONGEST).split(b"\r\n\r\n", 1)[1]
                 told.append(json.loads(body) if body else {})
-            near.close()
-            far.close()
+        self.leave()
         assert answered in (None, len(told) - len(bounced))
         return told
+
+    def leave(self) -> None:
+        for _, near, far in self._sockets:
+            near.close()
+            far.close()
 
 
 @contextmanager
