@@ -1,6 +1,7 @@
 """A whole server in this process, and clients that hand their bytes to its connections without a socket.
 
-What is left is what a request costs us: no system calls but those of the store. It refuses to know what is measured.
+What is left is what a request costs us: no system calls but those of the store. It is served by Python alone, as native
+code reads sockets by itself. It refuses to know what is measured.
 """
 
 import asyncio
@@ -37,6 +38,7 @@ async def running(
         "PENSTOCK_DATA": str(folder),
         "PENSTOCK_ROOT_ACCESS_KEY": Target.access_key,
         "PENSTOCK_ROOT_SECRET_KEY": Target.secret_key,
+        "PENSTOCK_NATIVE": "off",
     }
     settings = config.load({}, {**environ, **ours}).settings
     configure_logs(settings.log_format, "error")
