@@ -294,7 +294,7 @@ impl Lane {
             longest_body,
             longest_batch,
         };
-        Ok(Lane { core: Arc::new(Mutex::new(core)), epoll, here: Wakeful::new()?, there: Wakeful::new()? })
+        Ok(Lane { core: Arc::new(Mutex::new(core)), epoll, here: Wakeful::default(), there: Wakeful::default() })
     }
 
     /// Readable when a lent connection is.

@@ -5,9 +5,8 @@
 //! waits for the server. A thread that spins there keeps it. At idle priority it gets no time that anybody else wants, and
 //! gives it up at once.
 
-use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, Thread};
 use std::time::Instant;
 
@@ -19,6 +18,19 @@ struct Orders {
     until: AtomicU64,
     processor: AtomicI32,
     asleep: AtomicBool,
+    over: AtomicBool,
+}
+
+impl Default for Orders {
+    fn default() -> Orders {
+        Orders {
+            since: Instant::now(),
+            until: AtomicU64::new(0),
+            processor: AtomicI32::new(0),
+            asleep: AtomicBool::new(false),
+            over: AtomicBool::new(false),
+        }
+    }
 }
 
 impl Orders {
@@ -27,39 +39,40 @@ impl Orders {
     }
 }
 
+/// The thread is begun when it is first needed.
+#[derive(Default)]
 pub struct Wakeful {
     orders: Arc<Orders>,
-    thread: Thread,
+    thread: OnceLock<Option<Thread>>,
 }
 
 impl Wakeful {
-    pub fn new() -> io::Result<Wakeful> {
-        let orders = Arc::new(Orders {
-            since: Instant::now(),
-            until: AtomicU64::new(0),
-            processor: AtomicI32::new(-1),
-            asleep: AtomicBool::new(false),
-        });
-        let own = Arc::downgrade(&orders);
-        let thread = thread::Builder::new().name("penstock-awake".into()).spawn(move || watch(&own))?;
-        Ok(Wakeful { orders, thread: thread.thread().clone() })
-    }
-
     /// Keep a processor awake for so long.
     pub fn stay(&self, processor: i32, seconds: f64) {
         let orders = &self.orders;
         orders.processor.store(processor, Ordering::Relaxed);
         orders.until.store(orders.now() + (seconds * 1e9) as u64, Ordering::Relaxed);
-        if orders.asleep.load(Ordering::Acquire) {
-            self.thread.unpark();
+        if let Some(thread) = self.thread.get_or_init(|| begun(orders.clone()))
+            && orders.asleep.load(Ordering::Acquire)
+        {
+            thread.unpark();
         }
     }
 }
 
 impl Drop for Wakeful {
     fn drop(&mut self) {
-        self.thread.unpark(); // it finds that there is nobody left
+        self.orders.over.store(true, Ordering::Release);
+        if let Some(Some(thread)) = self.thread.get() {
+            thread.unpark();
+        }
     }
+}
+
+/// None if there is no thread to be had; then nothing is kept awake.
+fn begun(orders: Arc<Orders>) -> Option<Thread> {
+    let watching = thread::Builder::new().name("penstock-awake".into()).spawn(move || watch(&orders));
+    watching.ok().map(|handle| handle.thread().clone())
 }
 
 /// The processor that this thread is on.
@@ -68,33 +81,28 @@ pub fn here() -> i32 {
     unsafe { libc::sched_getcpu() }
 }
 
-fn watch(orders: &Weak<Orders>) {
+fn watch(orders: &Orders) {
+    let mut there = -1;
     if !at_idle_priority() {
         return;
     }
-    let mut there = -1;
-    loop {
-        let Some(told) = orders.upgrade() else { return };
-        let wanted = told.processor.load(Ordering::Relaxed);
-        if wanted != there && wanted >= 0 {
+    while !orders.over.load(Ordering::Acquire) {
+        let wanted = orders.processor.load(Ordering::Relaxed);
+        if wanted != there {
             go_to(wanted);
             there = wanted;
         }
-        if told.now() < told.until.load(Ordering::Relaxed) {
+        if orders.now() < orders.until.load(Ordering::Relaxed) {
             for _ in 0..SPINS_BETWEEN_LOOKS {
                 std::hint::spin_loop();
             }
             continue;
         }
-        told.asleep.store(true, Ordering::Release);
-        let again = told.now() < told.until.load(Ordering::Relaxed);
-        drop(told);
-        if !again {
+        orders.asleep.store(true, Ordering::Release);
+        if orders.now() >= orders.until.load(Ordering::Relaxed) && !orders.over.load(Ordering::Acquire) {
             thread::park();
         }
-        if let Some(told) = orders.upgrade() {
-            told.asleep.store(false, Ordering::Release);
-        }
+        orders.asleep.store(false, Ordering::Release);
     }
 }
 
@@ -120,12 +128,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_sleeps_when_its_time_is_over() {
-        let wakeful = Wakeful::new().unwrap();
+    fn it_sleeps_when_its_time_is_over_and_ends_when_nobody_wants_it() {
+        let wakeful = Wakeful::default();
         wakeful.stay(here(), 0.05);
-        assert!(wakeful.orders.now() < wakeful.orders.until.load(Ordering::Relaxed));
-        while !wakeful.orders.asleep.load(Ordering::Acquire) {
+        let orders = wakeful.orders.clone();
+        while !orders.asleep.load(Ordering::Acquire) {
             thread::sleep(Duration::from_millis(1)); // at idle priority it may take its time
+        }
+        drop(wakeful);
+        while Arc::strong_count(&orders) > 1 {
+            thread::sleep(Duration::from_millis(1));
         }
     }
 }
