@@ -39,7 +39,6 @@ log = structlog.get_logger("penstock")
 Answer = Callable[[bytes], int]
 """Sends the replies, given the line that says the date. How many: who is not answered here has been bounced."""
 
-
 Who = tuple[Acquaintance, str, str]
 """Heads alike, a queue's URL and an address: what those have in common who are let in together."""
 MOST_REMEMBERED = 10_000
@@ -75,8 +74,8 @@ class Express:
     ) -> None:
         self._site, self._access, self._authorise, self._record, self._native = site, access, authorise, record, native
         self.answered = 0
-        self._let_in_before: dict[Who, Call] = {}
         """Requests, since the start."""
+        self._let_in_before: dict[Who, Call] = {}
 
     def lane(self, longest_body: int) -> "Lane":
         lane: Lane = self._native.Lane(longest_body, self._site.limits.max_batch_bytes // 3)
