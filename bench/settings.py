@@ -1,0 +1,97 @@
+"""What a setting costs: servers that differ in it alone, loaded in turn, each beside the first of the same round.
+
+    python bench/settings.py journal=off journal=events journal=full
+    python bench/settings.py native=off native=on --mode cycle10
+    python bench/settings.py journal_segment_bytes=1000000,native=on native=on --rounds 4
+
+The machine may be faster in one minute than in the next: the ratios are of turns that follow each other.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import mean
+
+from penstock.bench.modes import MODES, measured
+from penstock.bench.own_server import Running, running
+from penstock.bench.report import aligned
+from penstock.bench.results import Point
+from penstock.bench.session import Options
+from penstock.bench.target import BenchError
+from penstock.bench.watch import Watch
+
+SETTLING_SECONDS = 0.5
+BODY_BYTES = 256
+
+
+def main() -> int:
+    arguments = options()
+    servers = arguments.settings
+    with ExitStack() as stack:
+        turns = [points(started(stack, settings), arguments) for settings in servers]
+        for turn in turns:
+            next(turn)  # a server that has just started is slower
+        rounds: list[list[Point]] = []
+        for number in range(arguments.rounds):
+            order = range(len(turns)) if number % 2 else reversed(range(len(turns)))
+            found = {place: next(turns[place]) for place in order}
+            rounds.append([found[place] for place in range(len(turns))])
+            print(f"round {number + 1} of {arguments.rounds}", end="\r", file=sys.stderr)
+    print(f"{arguments.mode}, {arguments.rounds} rounds of {arguments.seconds} s; the ratio is the mean of the rounds'")
+    cells = [row(settings, [each[place] for each in rounds], rounds) for place, settings in enumerate(servers)]
+    print("\n".join(aligned(("SETTINGS", "MESSAGES/S", "RATIO", "LEAST", "MOST", "CPU µs"), cells)))
+    return 0
+
+
+def started(stack: ExitStack, settings: str) -> Running:
+    folder = stack.enter_context(tempfile.TemporaryDirectory())
+    chosen = {f"PENSTOCK_{name.upper()}": value for name, value in pairs(settings)}
+    return stack.enter_context(running(Path(folder), {**os.environ, **chosen}))
+
+
+def points(server: Running, arguments: argparse.Namespace) -> Iterator[Point]:
+    connections = arguments.connections or MODES[arguments.mode].connections
+    load = Options(connections, arguments.seconds, BODY_BYTES, SETTLING_SECONDS)
+    while True:
+        yield from measured(arguments.mode, server.target, load, Watch(server.pid))
+
+
+def row(settings: str, own: list[Point], rounds: list[list[Point]]) -> tuple[str, ...]:
+    ratios = [point.per_second / each[0].per_second for point, each in zip(own, rounds, strict=True)]
+    processor = 1000 * mean(point.cpu_per_1000 or 0 for point in own)
+    per_second = mean(point.per_second for point in own)
+    least, most = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
+    return settings, f"{per_second:,.0f}", f"{mean(ratios):.3f}", least, most, f"{processor:.1f}"
+
+
+def pairs(settings: str) -> list[tuple[str, str]]:
+    found = [part.partition("=") for part in settings.split(",")]
+    if not all(name and mark for name, mark, _ in found):
+        raise argparse.ArgumentTypeError(f"{settings}: NAME=VALUE, and more of them after commas")
+    return [(name, value) for name, _, value in found]
+
+
+def checked(settings: str) -> str:
+    pairs(settings)
+    return settings
+
+
+def options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("settings", nargs="+", type=checked, metavar="NAME=VALUE,…", help="of one server each")
+    parser.add_argument("--mode", default="cycle", choices=["cycle", "cycle10", "fifo"], help="the load (cycle)")
+    parser.add_argument("--connections", type=int, metavar="N", help="how many (default: the mode's)")
+    parser.add_argument("--rounds", type=int, default=10, metavar="N", help="how often each has its turn (10)")
+    parser.add_argument("--seconds", type=float, default=1.5, metavar="S", help="how long a turn is (1.5)")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except BenchError as error:
+        sys.exit(f"bench: {error}")
