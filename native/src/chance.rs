@@ -48,7 +48,7 @@ pub fn uuid() -> Uuid {
     let mut bits = random::<16>();
     bits[6] = bits[6] & 0x0f | 0x40;
     bits[8] = bits[8] & 0x3f | 0x80;
-    let digits = crate::form::hex(&bits);
+    let digits: [u8; 32] = crate::form::hex(&bits);
     let mut text = [b'-'; 36];
     for (to, from) in [(0..8, 0..8), (9..13, 8..12), (14..18, 12..16), (19..23, 16..20), (24..36, 20..32)] {
         text[to].copy_from_slice(&digits[from]);

@@ -41,12 +41,13 @@ impl Cipher {
 }
 
 impl Cipher {
-    pub fn encrypt(&self, identity: &[u8], plain: &[u8]) -> Vec<u8> {
+    /// Encrypt, in place, what `write` appends: about so many `bytes`.
+    pub fn encrypt(&self, identity: &[u8], bytes: usize, write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
         let nonce = random::<NONCE_BYTES>();
-        let mut content = Vec::with_capacity(HEADER_BYTES + NONCE_BYTES + plain.len() + TAG_BYTES);
+        let mut content = Vec::with_capacity(HEADER_BYTES + NONCE_BYTES + bytes + TAG_BYTES);
         content.extend_from_slice(&self.header);
         content.extend_from_slice(&nonce);
-        content.extend_from_slice(plain);
+        write(&mut content);
         let (about, text) = (self.about(identity), &mut content[HEADER_BYTES + NONCE_BYTES..]);
         let tag =
             self.key.encrypt_inout_detached(&Nonce::from(nonce), &about, text.into()).expect("it is not that long");
@@ -102,25 +103,34 @@ pub fn checksum(identity: &[u8], content: &[u8]) -> i64 {
     sum.finalize() as i64
 }
 
-pub fn pack(content: &Content<'_>) -> Vec<u8> {
-    let mut packed = Vec::with_capacity(content.body.len() + content.sender.len() + ROOM_BYTES);
+/// As it lies in the store.
+pub fn pack(content: &Content<'_>, identity: &[u8], cipher: Option<&Cipher>) -> Vec<u8> {
+    let bytes = content.body.len() + content.sender.len() + ROOM_BYTES;
+    if let Some(cipher) = cipher {
+        return cipher.encrypt(identity, bytes, |packed| pack_plain(packed, content));
+    }
+    let mut packed = Vec::with_capacity(bytes);
+    pack_plain(&mut packed, content);
+    packed
+}
+
+fn pack_plain(packed: &mut Vec<u8>, content: &Content<'_>) {
     packed.push(NINE);
-    pack_text(&mut packed, content.body);
-    pack_text(&mut packed, content.sender);
-    pack_number(&mut packed, content.sent);
+    pack_text(packed, content.body);
+    pack_text(packed, content.sender);
+    pack_number(packed, content.sent);
     packed.extend_from_slice(&[NO_ATTRIBUTES, NIL]);
     for text in [content.group, content.deduplication] {
         match text {
-            Some(text) => pack_text(&mut packed, text),
+            Some(text) => pack_text(packed, text),
             None => packed.push(NIL),
         }
     }
     match content.sequence {
-        Some(sequence) => pack_number(&mut packed, sequence),
+        Some(sequence) => pack_number(packed, sequence),
         None => packed.push(NIL),
     }
     packed.push(NIL);
-    packed
 }
 
 /// Not less than 0, in as few bytes as it takes.
@@ -238,7 +248,7 @@ mod tests {
         for length in [0, 1, 31, 32, 255, 256, 65_535, 65_536] {
             let body = &vec![b'x'; length][..];
             let content = Content { body, group: None, deduplication: None, sequence: None, ..APPLES };
-            assert_eq!(unpack(&pack(&content)), Some(content));
+            assert_eq!(unpack(&pack(&content, b"id", None)), Some(content));
         }
     }
 
@@ -246,13 +256,13 @@ mod tests {
     fn so_is_one_of_a_fifo_queue_whatever_its_number() {
         for number in [0, 127, 128, 255, 256, 65_535, 65_536, 0xffff_ffff, 0x1_0000_0000, i64::MAX] {
             let content = Content { sequence: Some(number), ..APPLES };
-            assert_eq!(unpack(&pack(&content)), Some(content));
+            assert_eq!(unpack(&pack(&content, b"id", None)), Some(content));
         }
     }
 
     #[test]
     fn a_content_that_is_cut_or_longer_is_not_plain() {
-        let packed = pack(&APPLES);
+        let packed = pack(&APPLES, b"id", None);
         for end in 0..packed.len() {
             assert_eq!(unpack(&packed[..end]), None);
         }
@@ -262,7 +272,7 @@ mod tests {
     #[test]
     fn what_was_encrypted_opens_for_its_message_alone() {
         let cipher = Cipher::new(7, &[1; 32]).unwrap();
-        let content = cipher.encrypt(b"id", b"two apples");
+        let content = cipher.encrypt(b"id", 10, |plain| plain.extend_from_slice(b"two apples"));
         assert_eq!(key_number(&content), Some(7));
         assert_eq!(opened(&content, b"id", Some(&cipher)).as_deref(), Some(&b"two apples"[..]));
         assert_eq!(opened(&content, b"other", Some(&cipher)), None);

@@ -104,6 +104,13 @@ impl Known {
         Some(digits.iter().fold(0, |sum, digit| sum * 10 + (digit - b'0') as usize))
     }
 
+    /// Whether such a head may begin with `data`.
+    pub fn may_begin(&self, data: &[u8]) -> bool {
+        let reach = |at: usize| at.min(data.len());
+        data.len() < self.length
+            && self.pieces.iter().all(|(at, piece)| piece.starts_with(&data[reach(*at)..reach(at + piece.len())]))
+    }
+
     fn hole<'a>(&self, head: &'a [u8], which: usize) -> &'a [u8] {
         let (start, end) = self.holes[which];
         &head[start..end]
@@ -124,7 +131,7 @@ impl Known {
         if now_ms < begun.signed_at_ms - SKEW_MS || now_ms >= begun.signed_at_ms + SKEW_MS + 1000 {
             return false;
         }
-        let payload_hash = hex(&Sha256::digest(body));
+        let payload_hash: [u8; SIGNATURE_DIGITS] = hex(&Sha256::digest(body));
         if self.hash_hole.is_some_and(|hash| self.hole(head, hash) != payload_hash) {
             return false;
         }
@@ -132,10 +139,10 @@ impl Known {
         self.fill(&mut canonical, &self.rest, head);
         canonical.update(payload_hash);
         let mut inner = begun.inner.clone();
-        inner.update(hex(&canonical.finalize()));
+        inner.update(hex::<SIGNATURE_DIGITS>(&canonical.finalize()));
         let mut outer = self.outer.clone();
         outer.update(inner.finalize());
-        same(&hex(&outer.finalize()), self.hole(head, self.signature_hole))
+        same(&hex::<SIGNATURE_DIGITS>(&outer.finalize()), self.hole(head, self.signature_hole))
     }
 
     fn begin(&self, head: &[u8], date: [u8; 16]) -> Option<Begun> {
@@ -250,11 +257,12 @@ fn keyed(key: &[u8]) -> (Sha256, Sha256) {
     (begun(0x36), begun(0x5c))
 }
 
-pub fn hex(bytes: &[u8]) -> Vec<u8> {
-    let mut digits = Vec::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        digits.push(DIGITS[(byte >> 4) as usize]);
-        digits.push(DIGITS[(byte & 15) as usize]);
+/// `N` is twice as many as there are bytes.
+pub fn hex<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    let mut digits = [0; N];
+    for (pair, byte) in digits.chunks_exact_mut(2).zip(bytes) {
+        pair[0] = DIGITS[(byte >> 4) as usize];
+        pair[1] = DIGITS[(byte & 15) as usize];
     }
     digits
 }

@@ -53,38 +53,46 @@ impl Seal {
 fn encode(out: &mut Vec<u8>, bytes: &[u8]) {
     for three in bytes.chunks(3) {
         let number = three.iter().fold(0u32, |sum, byte| sum << 8 | *byte as u32) << (8 * (3 - three.len()));
-        for place in 0..4 {
-            let letter = LETTERS[(number >> (18 - 6 * place) & 63) as usize];
-            out.push(if place <= three.len() { letter } else { b'=' });
-        }
+        let mut four = [18, 12, 6, 0].map(|shift| LETTERS[(number >> shift & 63) as usize]);
+        four[three.len() + 1..].fill(b'=');
+        out.extend_from_slice(&four);
     }
 }
+
+/// What each letter stands for; NONE for what is no letter.
+const VALUES: [u8; 256] = {
+    let (mut values, mut value) = ([NONE; 256], 0);
+    while value < LETTERS.len() {
+        values[LETTERS[value] as usize] = value as u8;
+        value += 1;
+    }
+    values
+};
+const NONE: u8 = 0x80;
 
 /// Base64 as it is written above, and in no other way.
 fn decode(text: &[u8]) -> Option<Vec<u8>> {
     if text.is_empty() || text.len() % 4 != 0 || text.len() > LONGEST {
         return None;
     }
-    let padding = text.iter().rev().take(2).take_while(|letter| **letter == b'=').count();
+    let (whole, last) = text.split_last_chunk::<4>()?;
+    let padding = last.iter().rev().take(2).take_while(|letter| **letter == b'=').count();
+    let mut last = *last;
+    last[4 - padding..].fill(LETTERS[0]);
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    let mut number = 0u32;
-    for (place, letter) in text[..text.len() - padding].iter().chain(&LETTERS[..1].repeat(padding)).enumerate() {
-        let value = match letter {
-            b'A'..=b'Z' => letter - b'A',
-            b'a'..=b'z' => letter - b'a' + 26,
-            b'0'..=b'9' => letter - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => return None,
-        };
-        number = number << 6 | value as u32;
-        if place % 4 == 3 {
-            bytes.extend_from_slice(&number.to_be_bytes()[1..]);
-            number = 0;
-        }
+    for four in whole.chunks_exact(4) {
+        bytes.extend_from_slice(&three(four.try_into().expect("four"))?);
     }
+    bytes.extend_from_slice(&three(last)?);
     let unused = bytes.split_off(bytes.len() - padding);
     unused.iter().all(|byte| *byte == 0).then_some(bytes)
+}
+
+fn three(letters: [u8; 4]) -> Option<[u8; 3]> {
+    let values = letters.map(|letter| VALUES[letter as usize]);
+    let number = values.iter().fold(0u32, |sum, value| sum << 6 | *value as u32);
+    let [_, one, two, three] = number.to_be_bytes();
+    values.iter().all(|value| *value != NONE).then_some([one, two, three])
 }
 
 #[cfg(test)]

@@ -67,32 +67,33 @@ impl Lines {
     pub fn add(&mut self, line: Line<'_>) {
         self.seq += 1;
         self.count += 1;
-        let (mut own, mut end) = (Vec::with_capacity(160), Vec::with_capacity(32));
-        write_id(&mut own, line.id);
+        let written = &mut self.written;
+        written.extend_from_slice(&self.before);
+        number(written, self.seq);
+        written.extend_from_slice(&self.between);
+        let own = written.len();
+        write_id(written, line.id);
         if let Some(group) = line.group {
-            name(&mut own, "group");
-            quote(&mut own, group);
+            name(written, "group");
+            quote(written, group);
         }
         for (member, value) in line.first {
-            name(&mut own, member);
-            number(&mut own, *value);
+            name(written, member);
+            number(written, *value);
         }
+        pack_bytes(&mut self.rows, &written[own..]);
+        written.extend_from_slice(&self.behind);
+        let end = written.len();
         if let Some(duration_ms) = line.duration_ms {
-            name(&mut end, "duration_ms");
-            number(&mut end, duration_ms);
+            name(written, "duration_ms");
+            number(written, duration_ms);
         }
         if let Some(body) = line.body.filter(|_| self.bodies) {
-            name(&mut end, "body");
-            quote(&mut end, body);
+            name(written, "body");
+            quote(written, body);
         }
-        end.extend_from_slice(b"}\n");
-        pack_bytes(&mut self.rows, &own);
-        pack_bytes(&mut self.rows, &end);
-        self.written.extend_from_slice(&self.before);
-        number(&mut self.written, self.seq);
-        for part in [&self.between, &own, &self.behind, &end] {
-            self.written.extend_from_slice(part);
-        }
+        written.extend_from_slice(b"}\n");
+        pack_bytes(&mut self.rows, &written[end..]);
     }
 }
 

@@ -26,6 +26,8 @@ use crate::wire::{self, Asked};
 const EVENTS_AT_ONCE: usize = 256;
 const READ_BYTES: usize = 64 * 1024;
 const READS_BETWEEN_LOOKS: u64 = 16;
+/// Most answers come within it: it takes a commit.
+const STIRRED_SECONDS: f64 = 0.001;
 
 /// Which connection, and the how-manieth in its slot.
 pub type Key = u64;
@@ -39,8 +41,20 @@ struct Connection {
     begun: Option<Instant>,
     busy: bool,
     more: bool,
+    /// What its client has said of leaving.
+    end: End,
+    /// Whether its request is to wait for something that may be long in coming.
+    parked: bool,
     leaving: bool,
     served: u64,
+}
+
+/// A client that ends its stream may still wait for an answer, or have gone; the system does not tell which.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum End {
+    NotYet,
+    OfStream,
+    OfAll,
 }
 
 /// Those who ask for the same: with heads alike, from one address, of one queue, with the same numbers.
@@ -61,12 +75,17 @@ pub struct Core {
     again: Vec<Key>,
     /// Connections that are Python's again, with what is left of a reply, and with what came and was not answered.
     returned: Vec<(Key, Vec<u8>, Vec<u8>, u64)>,
+    /// Connections whose request is parked and whose client may have gone, and whether it certainly has.
+    abandoned: Vec<(Key, bool)>,
     parties: Vec<Party>,
     alike: HashMap<Alike, usize>,
     scratch: Vec<u8>,
     /// How often bytes were read, and on which processor they arrived, now and then.
     reads: u64,
     arrives_at: i32,
+    /// Keeps the processors of clients awake, if it may.
+    there: Wakeful,
+    stirs: bool,
     longest_body: usize,
     longest_batch: usize,
 }
@@ -207,7 +226,7 @@ impl Core {
             }
             sent += count.max(0) as usize;
         }
-        connection.busy = false;
+        (connection.busy, connection.parked) = (false, false);
         connection.served += 1;
         if sent < reply.len() || connection.leaving {
             let unsent = reply[sent..].to_vec();
@@ -215,6 +234,53 @@ impl Core {
             self.give_back(key, unsent, unread);
         } else if connection.more || !connection.buffer.is_empty() {
             self.again.push(key);
+        }
+    }
+
+    /// Whether a connection will be Python's again after its next reply, to be closed.
+    pub fn is_leaving(&mut self, key: Key) -> bool {
+        self.at(key).is_some_and(|connection| connection.leaving)
+    }
+
+    /// The request of a connection is going to wait.
+    pub fn park(&mut self, key: Key) {
+        if let Some(connection) = self.at(key) {
+            connection.parked = true;
+            let end = connection.end;
+            if end > End::NotYet {
+                self.abandoned.push((key, end == End::OfAll));
+            }
+        }
+    }
+
+    /// The client of a connection has come to an end; no further sign of it will come.
+    fn end(&mut self, key: Key, end: End) {
+        let Some(connection) = self.at(key) else {
+            return;
+        };
+        connection.more = true; // it is still to be read
+        let news = connection.parked && end > connection.end;
+        connection.end = end;
+        if !connection.busy {
+            self.again.push(key);
+        } else if news {
+            self.abandoned.push((key, end == End::OfAll));
+        }
+    }
+
+    /// The request of a connection is going to be answered: its client should be awake then.
+    pub fn stir(&mut self, key: Key) {
+        if self.stirs
+            && let Some(connection) = self.at(key)
+        {
+            let processor = arrival(connection.socket);
+            self.keep_awake(processor, STIRRED_SECONDS);
+        }
+    }
+
+    fn keep_awake(&self, processor: i32, seconds: f64) {
+        if processor >= 0 && processor != wakeful::here() {
+            self.there.stay(processor, seconds);
         }
     }
 
@@ -248,12 +314,8 @@ fn recognise(forms: &[Arc<Known>], data: &[u8], longest_body: usize) -> Recognis
             };
         }
     }
-    let longest_head = forms.iter().map(|form| form.length).max().unwrap_or(0);
-    if data.len() < longest_head && !data.windows(4).any(|four| four == b"\r\n\r\n") {
-        Recognised::Part
-    } else {
-        Recognised::No
-    }
+    let ended = || data.windows(4).any(|four| four == b"\r\n\r\n");
+    if forms.iter().any(|form| form.may_begin(data)) && !ended() { Recognised::Part } else { Recognised::No }
 }
 
 #[pyclass(frozen)]
@@ -261,7 +323,6 @@ pub struct Lane {
     core: Arc<Mutex<Core>>,
     epoll: RawFd,
     here: Wakeful,
-    there: Wakeful,
 }
 
 impl Lane {
@@ -286,15 +347,18 @@ impl Lane {
             lent: 0,
             again: Vec::new(),
             returned: Vec::new(),
+            abandoned: Vec::new(),
             parties: Vec::new(),
             alike: HashMap::new(),
             scratch: vec![0; READ_BYTES],
             reads: 0,
             arrives_at: -1,
+            there: Wakeful::default(),
+            stirs: false,
             longest_body,
             longest_batch,
         };
-        Ok(Lane { core: Arc::new(Mutex::new(core)), epoll, here: Wakeful::default(), there: Wakeful::default() })
+        Ok(Lane { core: Arc::new(Mutex::new(core)), epoll, here: Wakeful::default() })
     }
 
     /// Readable when a lent connection is.
@@ -327,6 +391,8 @@ impl Lane {
             begun: None,
             busy: false,
             more: false,
+            end: End::NotYet,
+            parked: false,
             leaving: false,
             served: 0,
         });
@@ -347,13 +413,10 @@ impl Lane {
                 for event in &events[..count.max(0) as usize] {
                     let (key, signs) = (event.u64, event.events);
                     core.look(key, now_ms, &self.core);
-                    if signs & (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32 != 0
-                        && let Some(connection) = core.at(key)
-                    {
-                        connection.more = true; // its end is still to be read, and no further sign will come
-                        if !connection.busy {
-                            core.again.push(key);
-                        }
+                    if signs & (libc::EPOLLHUP | libc::EPOLLERR) as u32 != 0 {
+                        core.end(key, End::OfAll);
+                    } else if signs & libc::EPOLLRDHUP as u32 != 0 {
+                        core.end(key, End::OfStream);
                     }
                 }
                 if (count as usize) < EVENTS_AT_ONCE {
@@ -375,23 +438,32 @@ impl Lane {
             .collect()
     }
 
+    /// Connections whose parked request may have nobody any more who waits for it, and whether that is certain.
+    fn abandoned(&self) -> Vec<(Key, bool)> {
+        std::mem::take(&mut self.core().abandoned)
+    }
+
     /// Whether a connection is to be looked at though the system may not say so.
     #[getter]
     fn restless(&self) -> bool {
         let core = self.core();
-        !core.again.is_empty() || !core.returned.is_empty()
+        !core.again.is_empty() || !core.returned.is_empty() || !core.abandoned.is_empty()
     }
 
     /// Keep awake, for so many seconds, the processor of whoever says so, and that on which bytes arrive.
     fn stay_awake(&self, seconds: f64) {
-        let (own, other) = (wakeful::here(), self.core().arrives_at);
-        self.here.stay(own, seconds);
-        if other >= 0 && other != own {
-            self.there.stay(other, seconds);
-        }
+        self.here.stay(wakeful::here(), seconds);
+        let core = self.core();
+        core.keep_awake(core.arrives_at, seconds);
     }
 
-    /// Want a connection back: at once, or when its request has been answered.
+    /// Whether the processors of clients who are about to be answered are kept awake for it.
+    #[setter]
+    fn set_stirs(&self, stirs: bool) {
+        self.core().stirs = stirs;
+    }
+
+    /// Want a connection back to close it: at once, or when its request has been answered.
     fn recall(&self, key: Key) {
         let mut core = self.core();
         if let Some(connection) = core.at(key) {

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 
 mod chance;
 mod content;
+mod digest;
 mod fifo;
 mod form;
 mod gzip;

@@ -5,15 +5,16 @@
 //! connection goes back to Python with its request as it came.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use md5::{Digest, Md5};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 
 use crate::chance::{Uuid, uuid};
+use crate::digest::sums;
 use crate::form::{Known, Operation, hex};
 use crate::handle::Seal;
 use crate::lane::{Core, Key};
@@ -25,18 +26,25 @@ pub struct Request {
     pub entries: usize,
 }
 
-/// What a receiver is given.
+/// What a receiver is given. `body` is where in the content its body is.
 pub struct Given {
     pub id: Uuid,
-    pub body: Vec<u8>,
+    pub content: Vec<u8>,
+    pub body: Range<usize>,
     pub claim: Vec<u8>,
+}
+
+impl Given {
+    fn body(&self) -> &[u8] {
+        &self.content[self.body.clone()]
+    }
 }
 
 /// What a message is told from others by: if it brings no id for that, the hash of its body.
 pub fn deduplication_id(entry: &Entry) -> Cow<'_, str> {
     match &entry.deduplication {
         Some(id) => id.into(),
-        None => String::from_utf8(hex(&Sha256::digest(&entry.text))).expect("digits").into(),
+        None => String::from_utf8(hex::<64>(&Sha256::digest(&entry.text)).into()).expect("digits").into(),
     }
 }
 
@@ -115,7 +123,7 @@ impl Party {
 
     /// Answer every request with what `write` makes of its entries: their range, and those that it brought. How many
     /// requests there were.
-    fn answer(&mut self, date: &[u8], mut write: impl FnMut(&Party, &mut Vec<u8>, std::ops::Range<usize>)) -> usize {
+    fn answer(&mut self, date: &[u8], mut write: impl FnMut(&Party, &mut Vec<u8>, Range<usize>)) -> usize {
         let core = self.core.clone();
         let mut core = core.lock().expect("no one panics with it");
         let (mut reply, mut body, mut from) = (Vec::new(), Vec::new(), 0);
@@ -130,6 +138,9 @@ impl Party {
             reply.extend_from_slice(date);
             reply.extend_from_slice(b"content-type: application/x-amz-json-1.0\r\nx-amzn-requestid: ");
             reply.extend_from_slice(&uuid());
+            if core.is_leaving(request.key) {
+                reply.extend_from_slice(b"\r\nConnection: close");
+            }
             reply.extend_from_slice(b"\r\nContent-Length: ");
             number(&mut reply, body.len() as i64);
             reply.extend_from_slice(b"\r\n\r\n");
@@ -209,6 +220,15 @@ impl Party {
         self.requests.len()
     }
 
+    /// What its connection is called in the lane, if there is only one.
+    #[getter]
+    fn connection(&self) -> Option<Key> {
+        match &self.requests[..] {
+            [request] => Some(request.key),
+            _ => None,
+        }
+    }
+
     /// Nobody of it is served here.
     fn bounce(&mut self) {
         self.give_up(|_| true);
@@ -271,6 +291,7 @@ impl Party {
             return Err(PyValueError::new_err("nothing was sent"));
         }
         let batch = self.form.operation.is_batch();
+        let sums = sums(&self.entries.iter().map(|entry| entry.text.as_bytes()).collect::<Vec<_>>());
         Ok(self.answer(date, |party, out, range| {
             let from = range.start;
             out.extend_from_slice(if batch { b"{\"Successful\":[" } else { b"" });
@@ -289,7 +310,7 @@ impl Party {
                 out.extend_from_slice(b"\"MessageId\":\"");
                 out.extend_from_slice(id);
                 out.extend_from_slice(b"\",\"MD5OfMessageBody\":\"");
-                out.extend_from_slice(&hex(&Md5::digest(&entry.text)));
+                out.extend_from_slice(&hex::<32>(&sums[place]));
                 out.push(b'"');
                 if let Some(sequence) = sequence {
                     out.extend_from_slice(b",\"SequenceNumber\":\"");
@@ -305,7 +326,7 @@ impl Party {
     // Receives
 
     /// Give every receiver what is his: messages as Python has them, or else as they were handed out here. Who has none
-    /// is bounced.
+    /// stays.
     fn hand_out(
         &mut self,
         date: &[u8],
@@ -317,6 +338,40 @@ impl Party {
             self.give(&given)?;
         }
         Ok(self.pass_on(date, handle_key, queue_id))
+    }
+
+    /// Everyone for himself, as a party of one.
+    fn apart(&mut self) -> Vec<Party> {
+        let numbers = [self.most, self.visibility, self.wait];
+        let requests = std::mem::take(&mut self.requests);
+        let alone = |request| {
+            let (core, form) = (self.core.clone(), self.form.clone());
+            let mut party = Party::new(core, form, self.peer.clone(), self.queue_url.clone(), numbers);
+            party.requests.push(request);
+            party
+        };
+        requests.into_iter().map(alone).collect()
+    }
+
+    /// They are going to wait: from now on the lane says who has been abandoned by his client.
+    fn park(&mut self) {
+        let mut core = self.core.lock().expect("no one panics with it");
+        for request in &self.requests {
+            core.park(request.key);
+        }
+    }
+
+    /// They have waited, and are going to be answered.
+    fn stir(&self) {
+        let mut core = self.core.lock().expect("no one panics with it");
+        for request in &self.requests {
+            core.stir(request.key);
+        }
+    }
+
+    /// Tell the receivers that there is nothing.
+    fn send_away(&mut self, date: &[u8]) -> usize {
+        self.answer(date, |_, out, _| out.extend_from_slice(b"{}"))
     }
 
     // Deletes
@@ -367,7 +422,8 @@ impl Party {
                 let text = |name: &str| message.getattr(name)?.extract::<String>();
                 let id = text("id")?.into_bytes().try_into().map_err(|_| PyValueError::new_err("not an id"))?;
                 let claim = message.getattr("claim")?.extract()?;
-                self.given.push(Given { id, body: text("body")?.into_bytes(), claim });
+                let content = text("body")?.into_bytes();
+                self.given.push(Given { id, body: 0..content.len(), content, claim });
             }
         }
         Ok(())
@@ -382,35 +438,30 @@ impl Party {
         }
     }
 
-    /// Send `given` to the receivers: each request has as many as its `entries` says.
+    /// Send `given` to the receivers: each request has as many as its `entries` says. Those that have none stay.
     pub fn pass_on(&mut self, date: &[u8], handle_key: &[u8], queue_id: i64) -> usize {
         let seal = Seal::new(handle_key, queue_id);
-        let empty: Vec<bool> = self.requests.iter().map(|request| request.entries == 0).collect();
-        let entries: Vec<usize> = self.requests.iter().map(|request| request.entries).collect();
-        for request in &mut self.requests {
-            request.entries = 0; // a receive brings nothing that would have to be given up
-        }
-        self.give_up(|place| empty[place]);
-        let left = entries.into_iter().filter(|count| *count > 0);
-        for (request, count) in self.requests.iter_mut().zip(left) {
-            request.entries = count;
-        }
-        self.answer(date, |party, out, range| {
+        let sums = sums(&self.given.iter().map(Given::body).collect::<Vec<_>>());
+        let (served, rest) = std::mem::take(&mut self.requests).into_iter().partition(|request| request.entries > 0);
+        self.requests = served;
+        let answered = self.answer(date, |party, out, range| {
             let from = range.start;
             out.extend_from_slice(b"{\"Messages\":[");
             for place in range {
-                let Given { id, body, claim } = &party.given[place];
+                let given = &party.given[place];
                 out.extend_from_slice(if place > from { b",{\"MessageId\":\"" } else { b"{\"MessageId\":\"" });
-                out.extend_from_slice(id);
+                out.extend_from_slice(&given.id);
                 out.extend_from_slice(b"\",\"ReceiptHandle\":\"");
-                seal.seal(out, claim);
+                seal.seal(out, &given.claim);
                 out.extend_from_slice(b"\",\"MD5OfBody\":\"");
-                out.extend_from_slice(&hex(&Md5::digest(body)));
+                out.extend_from_slice(&hex::<32>(&sums[place]));
                 out.extend_from_slice(b"\",\"Body\":");
-                quote(out, body);
+                quote(out, given.body());
                 out.push(b'}');
             }
             out.extend_from_slice(b"]}");
-        })
+        });
+        self.requests = rest;
+        answered
     }
 }

@@ -74,10 +74,7 @@ impl Rows {
         content: &Content<'_>,
         cipher: Option<&Cipher>,
     ) -> Result<(), Failure> {
-        let mut packed = pack(content);
-        if let Some(cipher) = cipher {
-            packed = cipher.encrypt(id, &packed);
-        }
+        let packed = pack(content, id, cipher);
         let carried = packed.len() <= CARRIED_BYTES;
         let values = [
             Value::Int(spot.number),
@@ -160,8 +157,9 @@ pub fn read(row: &Row<'_>, shelf: i64, horizon: i64, ciphers: &Bound<'_, PyDict>
         claim.extend_from_slice(&part.to_be_bytes());
     }
     claim.extend_from_slice(&u32::try_from(receives + 1).ok()?.to_be_bytes());
-    let given = Given { id: id.try_into().ok()?, body: body.to_vec(), claim };
-    let group_name = group_name.map(<[u8]>::to_vec);
+    let (from, group_name) = (body.as_ptr().addr() - plain.as_ptr().addr(), group_name.map(<[u8]>::to_vec));
+    let body = from..from + body.len();
+    let given = Given { id: id.try_into().ok()?, body, content: plain, claim };
     Some(Found { number, enqueued, size, group, receives, sent, group_name, given })
 }
 

@@ -4,6 +4,8 @@
 //! depend on the queue. Any other is None, and Python answers it, as it answers what is refused: there are no error
 //! messages here.
 
+use std::borrow::Cow;
+
 use crate::form::Operation;
 
 const MOST_DIGITS: usize = 6;
@@ -68,7 +70,7 @@ struct Text<'a> {
     at: usize,
 }
 
-impl Text<'_> {
+impl<'a> Text<'a> {
     fn blanks(&mut self) {
         while matches!(self.bytes.get(self.at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
             self.at += 1;
@@ -95,11 +97,11 @@ impl Text<'_> {
 
     fn member(&mut self, operation: Operation, in_batch: bool, members: &mut Members) -> Option<()> {
         use Operation::{Delete, DeleteBatch, Receive, Send, SendBatch};
-        let name = self.string()?;
+        let name = self.text()?;
         self.take(b':')?;
         let sends = operation == Send || operation == SendBatch && in_batch;
         let deletes = operation == Delete || operation == DeleteBatch && in_batch;
-        match name.as_str() {
+        match &name[..] {
             "QueueUrl" if !in_batch => once(&mut members.queue_url, self.string()?),
             "Id" if in_batch => once(&mut members.id, word(self.string()?)?),
             "MessageBody" if sends => once(&mut members.body, sendable(self.string()?)?),
@@ -144,14 +146,18 @@ impl Text<'_> {
     }
 
     fn string(&mut self) -> Option<String> {
+        self.text().map(Cow::into_owned)
+    }
+
+    fn text(&mut self) -> Option<Cow<'a, str>> {
         self.take(b'"')?;
         let rest = &self.bytes[self.at..];
         let plain = rest.iter().position(|byte| matches!(byte, b'"' | b'\\') || *byte < 0x20)?;
         if rest[plain] == b'"' {
             self.at += plain + 1;
-            return Some(std::str::from_utf8(&rest[..plain]).ok()?.to_owned());
+            return std::str::from_utf8(&rest[..plain]).ok().map(Cow::Borrowed);
         }
-        self.escaped(plain)
+        self.escaped(plain).map(Cow::Owned)
     }
 
     fn escaped(&mut self, plain: usize) -> Option<String> {

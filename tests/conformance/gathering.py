@@ -15,7 +15,7 @@ import pytest
 
 from penstock import registry
 from penstock.api.sqs.sending import sequence_number
-from penstock.core.message import Sent
+from penstock.core.message import Message, Sent
 from penstock.core.store import Outcome, Receive
 from penstock.stores.sqlite import SqliteStore
 
@@ -74,7 +74,9 @@ class Gathering:
         with served(party, clients):
             given = await self._store.receive_party(self._queue_id, party, Receive(most, seconds), now, by=by)
         self.natively.append(given is None)
-        return clients.replies(party.hand_out(b"", HANDLE_KEY, self._queue_id, given))
+        answered = party.hand_out(b"", HANDLE_KEY, self._queue_id, shares(given))
+        party.bounce()
+        return clients.replies(answered)
 
     async def delete(self, *handles: str | list[str], now: int, by: str = "root") -> list[Told]:
         batch = isinstance(handles[0], list)
@@ -91,6 +93,11 @@ class Gathering:
         self.natively.append(outcomes is None)
         refused = None if outcomes is None else [outcome is Outcome.EXPIRED for outcome in outcomes]
         return clients.replies(party.settle(b"", refused))
+
+
+def shares(given: Sequence[Sequence[Message] | None] | None) -> Sequence[Sequence[Message]] | None:
+    """As native code wants to have what receivers are given."""
+    return None if given is None else [one or () for one in given]
 
 
 def gathered(native: ModuleType, operation: str, bodies: Sequence[dict[str, Any]]) -> "tuple[Party, Clients]":

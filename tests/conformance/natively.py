@@ -23,7 +23,7 @@ from penstock.stores.sqlite.claims import Claim
 from penstock.stores.sqlite.database import stop
 
 from .encrypted import EncryptedStore
-from .gathering import HANDLE_KEY, Clients, compiled, gathered, numbered, served
+from .gathering import HANDLE_KEY, Clients, compiled, gathered, numbered, served, shares
 
 MOST_ENTRIES = 10
 LONGEST = 20_000
@@ -159,8 +159,9 @@ class ByParties(SqliteStore):
     async def _serve_receive(self, party: Any, clients: Clients, key: Key, asked: list[Asked]) -> list[Any]:
         given = await self.receive_party(key.queue_id, party, key.rest, key.now, by=key.by)
         self.natively += given is None
-        party.hand_out(b"", HANDLE_KEY, key.queue_id, given)
-        for message in (message for messages in given or () for message in messages):
+        party.hand_out(b"", HANDLE_KEY, key.queue_id, shares(given))
+        party.bounce()
+        for message in (message for messages in given or () for message in messages or ()):
             self._handed_out[message.claim] = message
         return [reply and [self._given(key, told) for told in reply["Messages"]] for reply in clients.replies()]
 
@@ -185,7 +186,7 @@ class ByParties(SqliteStore):
 
     def _receive_party(
         self, queue_id: int, party: Party, ask: Receive, now: int, by: str
-    ) -> Sequence[Sequence[Message]] | None:
+    ) -> Sequence[Sequence[Message] | None] | None:
         given = super()._receive_party(queue_id, party, ask, now, by)
         if given is None:
             entry = self._catalogue.live(queue_id)

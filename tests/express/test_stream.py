@@ -53,6 +53,16 @@ async def test_a_request_in_two_pieces_is_answered_by_native_code(start: Start) 
     assert len(await bodies(site)) == 7
 
 
+@pytest.mark.parametrize("begin", [b"\x16\x03\x01\x02\x00", b"GET /", b"POST / HTTP/1.1\r\nhost: there\r\n"])
+async def test_what_cannot_become_a_known_head_goes_back_at_once(start: Start, begin: bytes) -> None:
+    site = await start()
+    line = await site.lent_line("SendMessage")
+    assert site.lent == 1
+    await line.write(begin)
+    await turns()
+    assert site.lent == 0
+
+
 async def test_a_request_that_comes_byte_by_byte_is_answered(start: Start) -> None:
     site = await start()
     url, line = await site.create("orders"), await site.lent_line("SendMessage")

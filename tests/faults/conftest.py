@@ -22,7 +22,7 @@ from .client import Client
 from .run import SEED, chance
 
 OPEN = {"PENSTOCK_AUTH": "off"}
-"""Signatures are the subject of other tests."""
+"""For those who have no use for signatures. Whoever wants native code to serve a workload has it sign."""
 
 Opened = Callable[..., Awaitable[World]]
 Make = Callable[..., SqliteStore]

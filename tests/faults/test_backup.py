@@ -55,7 +55,7 @@ def without(operation: Operation, doubtful: set[str]) -> Operation:
 def test_a_backup_under_load_holds_all_that_was_acknowledged_before_it(
     start: Callable[..., Server], folder: Path, rng: random.Random
 ) -> None:
-    server = start()
+    server = start(PENSTOCK_AUTH="on")
     with closing(Workload(server, folder / "history", str(rng.random()))) as work:
         work.prepare()
         work.start(producers=4, consumers=4)
@@ -72,7 +72,7 @@ def test_a_backup_under_load_holds_all_that_was_acknowledged_before_it(
     penstock(elsewhere, "restore", str(folder / "copy.db"))
     assert faults_of(elsewhere / "data" / "penstock.db", elsewhere) == []
     shutil.copy(server.data / "master.key", elsewhere / "data")
-    restored = start(elsewhere)
+    restored = start(elsewhere, PENSTOCK_AUTH="on")
     with closing(Workload(restored, folder / "drained", "")) as work:
         work.count()
         work.drain()

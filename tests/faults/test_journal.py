@@ -30,7 +30,10 @@ def test_journal_and_store_agree_after_any_number_of_kills(
     start: Callable[..., Server], folder: Path, rng: random.Random
 ) -> None:
     server = start(
-        PENSTOCK_JOURNAL="full", PENSTOCK_JOURNAL_SEGMENT_SECONDS="1", PENSTOCK_JOURNAL_SEGMENT_BYTES="65536"
+        PENSTOCK_AUTH="on",
+        PENSTOCK_JOURNAL="full",
+        PENSTOCK_JOURNAL_SEGMENT_SECONDS="1",
+        PENSTOCK_JOURNAL_SEGMENT_BYTES="65536",
     )
     with closing(Workload(server, folder / "history", str(rng.random()))) as work:
         work.prepare()

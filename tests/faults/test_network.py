@@ -27,7 +27,7 @@ SECONDS = size(gate=60, night=3600)
 def test_what_the_network_does_to_an_exchange_is_never_done_to_a_message(
     start: Callable[..., Server], connect: Callable[[Server], Client], folder: Path, rng: random.Random
 ) -> None:
-    server = start()
+    server = start(PENSTOCK_AUTH="on")
     with (
         Proxy(server, folder / "proxy", random.Random(rng.random()), often=1 / 10) as proxy,
         closing(Workload(server, folder / "history", str(rng.random()), "impatient", proxy.log)) as work,

@@ -24,7 +24,7 @@ SECONDS = (1.0, 3.0)
 
 
 def test_nothing_comes_of_a_pause_but_delay(start: Callable[..., Server], folder: Path, rng: random.Random) -> None:
-    server = start()
+    server = start(PENSTOCK_AUTH="on")
     with closing(Workload(server, folder / "history", str(rng.random()))) as work:
         work.prepare()
         work.start(producers=2, consumers=4)

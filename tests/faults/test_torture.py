@@ -27,7 +27,7 @@ SECONDS = 60
 def test_no_crash_and_no_window_breaks_the_order_of_a_group(
     start: Callable[..., Server], folder: Path, rng: random.Random, run: int
 ) -> None:
-    server = start()
+    server = start(PENSTOCK_AUTH="on")
     with closing(Workload(server, folder / "history", str(rng.random()), "torture")) as work:
         work.prepare()
         work.start(PRODUCERS, CONSUMERS)

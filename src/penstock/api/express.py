@@ -6,9 +6,12 @@ whether they may, what the queue wants, what the store does. Whatever does not g
 request comes to the gateway as it was sent, which finds the reason and the words. So nothing is refused here.
 
 Nothing may be bounced once it is done: from the store's answer on nothing is raised that is meant for anybody.
+
+A receiver for whom there was nothing among others is served once more alone, and then waits if it may.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from copy import copy
 from time import perf_counter
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -19,8 +22,9 @@ from penstock.api.access import Access, Caller
 from penstock.api.acquaintance import Acquaintance
 from penstock.api.authorise import Authorise, holds_for_all
 from penstock.api.call import Call, Site
+from penstock.api.journal import note_empty_receive
 from penstock.api.resources import LONGEST_REMEMBERED, queue_at
-from penstock.api.sqs.receiving import ask_of, check
+from penstock.api.sqs.receiving import ask_of, check, seconds_to_wait, waited_for
 from penstock.api.sqs.sending import sequence_number
 from penstock.aws import sqs
 from penstock.aws.claim import TERMINATOR, signing_key
@@ -29,6 +33,7 @@ from penstock.core.errors import QueueGone, ServiceError, Unavailable
 from penstock.core.identifiers import random_uuid
 from penstock.core.keyring import KeyRefused
 from penstock.core.message import Sent
+from penstock.core.queue import Queue
 from penstock.core.store import Outcome
 
 if TYPE_CHECKING:
@@ -107,21 +112,23 @@ class Express:
     def expect(self, requests: int) -> None:
         self._site.store.expect(requests)
 
-    async def serve(self, party: "Party", date: Callable[[], bytes]) -> None:
+    async def serve(self, party: "Party", date: Callable[[], bytes]) -> "Sequence[Party]":
+        """Those who are still to be served, each of them alone."""
         started = perf_counter()
         try:
             call = await self._let_in(party)
             answer = await SERVED[call.action](call, party)
         except REASONS:
             party.bounce()
-            return
+            return ()
         except Exception as error:  # each of them will meet it again, and say so to its own client
             log.error("failed", action=party.operation, exc_info=error)
             party.bounce()
-            return
+            return ()
         answered = answer(date())
         self.answered += answered
         self._record(call, perf_counter() - started, answered)
+        return party.apart() if len(party) else ()
 
     async def _let_in(self, party: "Party") -> Call:
         """What stands for all of them: they differ in nothing that is asked of it. It serves for the next such party as
@@ -143,6 +150,12 @@ class Express:
             self._remember(who, call)
         return call
 
+    async def _readmit(self, call: Call) -> None:
+        """For a receiver who has waited: its key may be gone since, or what it may do."""
+        call.request.stir()
+        again = await self._let_in(call.request)
+        call.principal, call.found = again.principal, again.found
+
     async def _still_holds(self, earlier: Call, caller: Caller) -> bool:
         site, key = self._site, earlier.resource
         if earlier.version != site.identities.version or earlier.principal is not caller.principal or key is None:
@@ -159,6 +172,7 @@ class Express:
         call = Call(site, HttpRequest("POST", b"/", known.headers, b"", party.peer, False), "")
         call.version = site.identities.version
         call.service, call.operation, call.run, call.right = known.asked
+        call.readmit = self._readmit
         call.action = call.operation.name
         return call
 
@@ -196,9 +210,33 @@ async def _receive(call: Call, party: "Party") -> Answer:
         WaitTimeSeconds=party.wait,
     )
     check(call, queue, request)
-    ask = ask_of(call, queue, request)
-    given = await site.store.receive_party(queue.id, party, ask, call.moment, by=call.principal.arn)
-    return lambda date: party.hand_out(date, site.handle_key, queue.id, given)
+    wait, alone = seconds_to_wait(queue, party.wait), len(party) == 1
+    if alone:
+        call = copy(call)  # for as long as this one waits, others are let in by the same
+        call.request = party
+
+    async def look(queue: Queue, now: int) -> Answer | None:
+        ask = ask_of(call, queue, request)
+        given = await site.store.receive_party(queue.id, party, ask, now, by=call.principal.arn)
+        if given is None:
+            return lambda date: party.hand_out(date, site.handle_key, queue.id, None)
+        if any(given):
+            return lambda date: party.hand_out(date, site.handle_key, queue.id, [one or () for one in given])
+        if alone and not wait and None in given:
+            raise Bounced  # too many are in flight
+        return None
+
+    if not alone:
+        return await look(queue, call.moment) or _to_nobody
+    answer = await waited_for(call, queue, wait, look, party.park)
+    if answer is None:
+        note_empty_receive(call, queue, call.moment)
+        return party.send_away
+    return answer
+
+
+def _to_nobody(date: bytes) -> int:
+    return 0
 
 
 async def _delete(call: Call, party: "Party") -> Answer:

@@ -282,8 +282,8 @@ class Store(Protocol):
 
     async def receive_party(
         self, queue_id: int, party: Party, ask: Receive, now: int, *, by: str = ""
-    ) -> Sequence[Sequence[Message]] | None:
-        """What each of them is given; nothing, if too many are in flight."""
+    ) -> Sequence[Sequence[Message] | None] | None:
+        """What each of them is given; None to whom nothing may be given, because too many are in flight."""
 
     async def delete_party(
         self, queue_id: int, party: Party, now: int, *, by: str = ""

@@ -111,7 +111,8 @@ class HttpListener:
             raise OSError(error.errno, f"cannot listen on {self.host} port {self.port}: {why}") from error
         self.port = self._sockets[0].getsockname()[1]
         if plain and lane:
-            self.lane = ExpressLane(self._loop, lane, plain, self._vigil, lambda: self.date)
+            half_close = self.limits.half_close_seconds
+            self.lane = ExpressLane(self._loop, lane, plain, self._vigil, lambda: self.date, half_close)
         self._listen()
 
     def reload_tls(self) -> None:

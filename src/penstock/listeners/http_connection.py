@@ -4,11 +4,11 @@
                  ↑ └─→ LENT                  any of them ─→ CLOSING ─→ GONE
                  └──────┘
 
-One request at a time is in the handler: a coroutine that is run here, step by step, as far as it gets without waiting
-(a task around each request costs more than many a request). What the client pipelines behind it stays bytes, and past
-`read_ahead_bytes` the socket is not read (nor, then, the client's leaving seen until a reply fails). A connection
-waits in FLUSHING while a client is slow to read a reply, and for its next turn when more has come already. `deadline`
-is the moment from which the listener's sweep calls `expire`; nothing here starts a timer on the way of a request.
+One request at a time is in the handler: a coroutine that is run `stepwise`. What the client pipelines behind it stays
+bytes, and past `read_ahead_bytes` the socket is not read (nor, then, the client's leaving seen until a reply fails). A
+connection waits in FLUSHING while a client is slow to read a reply, and for its next turn when more has come already.
+`deadline` is the moment from which the listener's sweep calls `expire`; nothing here starts a timer on the way of a
+request.
 
 **Lent.** After a request with a known head the connection may be lent to the express lane (`http_express`), which
 answers plain requests by itself. It comes back with the first that is none, or when it is wanted back. If it was of no
@@ -27,9 +27,8 @@ with it, so we stop writing, drop what still arrives and close when the client d
 
 import asyncio
 import math
-from collections.abc import Coroutine
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 import structlog
 
@@ -38,6 +37,7 @@ from penstock.listeners.http_framing import RequestReader
 from penstock.listeners.http_likeness import Shared
 from penstock.listeners.http_limits import HttpLimits, Refused
 from penstock.listeners.http_reply import CONTINUE, Refuse, render
+from penstock.listeners.stepwise import Stepwise
 
 if TYPE_CHECKING:
     from penstock.listeners.http_express import ExpressLane
@@ -92,7 +92,7 @@ class HttpConnection(asyncio.Protocol):
         self._judged = 0  # bytes of the body that came before that stretch
         self.request: HttpRequest | None = None  # that has arrived and does not run yet
         self._method, self._target = "", b""  # of the request in SERVING
-        self._running: Coroutine[Any, Any, HttpResponse] | None = None
+        self._running: Stepwise[HttpResponse] | None = None
         self._farewell: asyncio.TimerHandle | None = None
         self._reading = True
         self._blocked = False
@@ -247,58 +247,35 @@ class HttpConnection(asyncio.Protocol):
     def run(self) -> None:
         """Start the request that has arrived, if anyone still waits for it."""
         if self.request is not None:
-            self._running, self.request = self._owner.handler(self.request), None
-            self._step()
-
-    def _step(self, waited_for: asyncio.Future[Any] | None = None) -> None:
-        """Run the request until it is answered, or has to wait for something."""
-        running = self._running
-        if running is None:  # cancelled: nobody will look at what it waited for
-            if waited_for is not None and not waited_for.cancelled():
-                waited_for.exception()
-            return
-        try:
-            awaited = running.send(None)
-        except StopIteration as answer:
-            self._running = None
-            self._answer(answer.value)
-        except asyncio.CancelledError:
-            self._running = None
-            self._transport.abort()
-        except Exception:
-            self._running = None
-            self._failed()
-        else:
-            if awaited is None:
-                self._loop.call_soon(self._step)
-            else:
-                awaited.add_done_callback(self._step)
+            handling, self.request = self._owner.handler(self.request), None
+            running = self._running = Stepwise(self._loop, handling, self._answer, self._failed)
+            running.step()
 
     def _cancel(self) -> None:
-        """Nobody waits for the answer any more. What the request has done stays done."""
+        """Nobody waits for the answer any more."""
         running, self._running, self.request = self._running, None, None
-        if running is not None:
-            try:
-                running.throw(asyncio.CancelledError())
-                running.close()
-            except (StopIteration, asyncio.CancelledError):
-                pass
-            except Exception:
-                log.exception("http.handler_failed", method=self._method, target=repr(self._target[:200]))
+        if running is not None and (error := running.cancel()):
+            self._tell_of(error)
 
     def _answer(self, response: HttpResponse) -> None:
         try:
             close = response.close or not self._reader.keep_alive or self._owner.draining
             reply = render(response, self._owner.date, close=close, head=self._method == "HEAD")
-        except Exception:
-            self._failed()
+        except Exception as error:
+            self._failed(error)
         else:
             self._send(reply, close)
 
-    def _failed(self) -> None:
-        log.exception("http.handler_failed", method=self._method, target=repr(self._target[:200]))
+    def _failed(self, error: BaseException) -> None:
+        if isinstance(error, asyncio.CancelledError):
+            self._transport.abort()
+            return
+        self._tell_of(error)
         refusal = self._owner.refuse(500, "The server failed.")
         self._send(render(refusal, self._owner.date, close=True, head=self._method == "HEAD"), True)
+
+    def _tell_of(self, error: BaseException) -> None:
+        log.error("http.handler_failed", method=self._method, target=repr(self._target[:200]), exc_info=error)
 
     def _send(self, reply: bytes, close: bool) -> None:
         if self._stage is not SERVING or self._transport.is_closing():

@@ -6,12 +6,14 @@ there as if it had been read here. Nothing is known here of what is in a request
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import structlog
 
-from penstock.listeners.vigil import Vigil
+from penstock.listeners.stepwise import Stepwise
+from penstock.listeners.vigil import Vigil, processors
 
 if TYPE_CHECKING:
     from penstock import native
@@ -33,7 +35,8 @@ class Express(Protocol):
 
     def expect(self, requests: int) -> None: ...
 
-    def serve(self, party: "native.Party", date: Callable[[], bytes]) -> Coroutine[Any, Any, None]: ...
+    def serve(self, party: "native.Party", date: Callable[[], bytes]) -> "Coroutine[Any, Any, Sequence[native.Party]]":
+        """Some of the party may have to be served again, each by itself."""
 
 
 class Borrowed(Protocol):
@@ -43,9 +46,15 @@ class Borrowed(Protocol):
 
     def taken_back(self, unsent: bytes, unread: bytes, served: int) -> None: ...
 
+    def abort(self) -> None: ...
+
+
+Serving = Stepwise["Sequence[native.Party]"]
+
 
 class ExpressLane:
-    """`date` is a whole header line."""
+    """`date` is a whole header line. A client that has ended its stream is still answered for `half_close_seconds`
+    (`http_connection` says why)."""
 
     def __init__(
         self,
@@ -54,10 +63,14 @@ class ExpressLane:
         express: Express,
         vigil: Vigil,
         date: Callable[[], bytes],
+        half_close_seconds: float,
     ) -> None:
         self._loop, self._lane, self._express, self._vigil, self._date = loop, lane, express, vigil, date
+        self._half_close_seconds = half_close_seconds
         self._lent: dict[int, Borrowed] = {}
-        self._looking = False
+        self._alone: dict[int, tuple[Serving, float]] = {}
+        """By connection: requests that are being served, each by itself, and since when."""
+        self._looking, lane.stirs = False, processors() > 1
         loop.add_reader(lane.fileno(), self._look)
 
     @property
@@ -84,6 +97,8 @@ class ExpressLane:
     def forget(self, key: int) -> None:
         self._lane.forget(key)
         self._lent.pop(key, None)
+        if alone := self._alone.pop(key, None):
+            _tell_of(alone[0].cancel())
 
     def served(self, key: int) -> tuple[int, bool]:
         return self._lane.served(key)
@@ -106,8 +121,10 @@ class ExpressLane:
             self._vigil.requests_came(requests)
             self._express.expect(requests)
             for party in parties:
-                self._run(self._express.serve(party, self._date))
+                self._serve(party)
             self._vigil.requests_served()
+        for key, gone in self._lane.abandoned():
+            self._part_from(key, gone)
         self._take_back()
         self._look_soon()
 
@@ -117,20 +134,36 @@ class ExpressLane:
             if connection is not None:
                 connection.taken_back(unsent, unread, served)
 
-    def _run(self, serving: Coroutine[Any, Any, None]) -> None:
-        """As far as it gets without waiting; it never waits for anything that needs a task."""
+    def _serve(self, party: "native.Party") -> None:
+        connection, running = party.connection, self._express.serve(party, self._date)
+        serving = Stepwise(self._loop, running, partial(self._served, connection), partial(self._failed, connection))
+        serving.step()
+        if connection is not None and not serving.over:
+            self._alone[connection] = serving, self._loop.time()
 
-        def step(waited_for: asyncio.Future[Any] | None = None) -> None:
-            try:
-                awaited = serving.send(None)
-            except StopIteration:
-                self._look_soon()
-            except Exception:
-                log.exception("http.express_failed")
-            else:
-                if awaited is None:
-                    self._loop.call_soon(step)
-                else:
-                    awaited.add_done_callback(step)
+    def _served(self, connection: int | None, rest: "Sequence[native.Party]") -> None:
+        if connection is not None:
+            self._alone.pop(connection, None)
+        for party in rest:
+            self._serve(party)
+        self._look_soon()
 
-        step()
+    def _failed(self, connection: int | None, error: BaseException) -> None:
+        _tell_of(error)
+        self._served(connection, ())
+
+    def _part_from(self, key: int, gone: bool) -> None:
+        """The client of a request that waits has ended its stream, and may be gone."""
+        if alone := self._alone.get(key):
+            serving, since = alone
+            left = 0 if gone else self._half_close_seconds - (self._loop.time() - since)
+            self._loop.call_later(max(left, 0), self._abort, key, serving)
+
+    def _abort(self, key: int, serving: "Serving") -> None:
+        if not serving.over and (connection := self._lent.get(key)):
+            connection.abort()
+
+
+def _tell_of(error: BaseException | None) -> None:
+    if error is not None:
+        log.error("http.express_failed", exc_info=error)

@@ -1,7 +1,7 @@
 """ReceiveMessage: what is asked for is checked, and a receiver that may wait is parked until something comes."""
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
 
 from penstock.api.call import Call
 from penstock.api.journal import note_empty_receive
@@ -14,6 +14,8 @@ from penstock.core.message import Message
 from penstock.core.queue import Queue
 from penstock.core.store import Receive, TooManyInFlight
 
+T = TypeVar("T")
+
 TOO_MANY = (
     "Too many messages have been received without being deleted.\n"
     "Please delete your received messages or let them timeout before receiving more."
@@ -23,42 +25,63 @@ TOO_MANY = (
 async def receive_message(call: Call, request: sqs.ReceiveMessageRequest) -> sqs.ReceiveMessageResult:
     queue = call.readable_queue()
     check(call, queue, request)
-    begun = call.moment
-    messages = await _receive(call, queue, request, begun)
+    messages = await _receive(call, queue, request)
     if not messages:
-        note_empty_receive(call, queue, begun)
+        note_empty_receive(call, queue, call.moment)
         return sqs.ReceiveMessageResult()
     wanted = {*(request.AttributeNames or ()), *(request.MessageSystemAttributeNames or ())}
     names, seal = request.MessageAttributeNames or (), seal_of(call.site.handle_key, queue.id)
     return sqs.ReceiveMessageResult(Messages=[_shown(seal, message, wanted, names) for message in messages])
 
 
-async def _receive(call: Call, queue: Queue, request: sqs.ReceiveMessageRequest, now: int) -> Sequence[Message]:
-    site, room, wait = call.site, call.site.room, request.WaitTimeSeconds
-    if wait is None:
-        wait = queue.wait_seconds
-    deadline, ticket = now + wait * 1000, None
-    while True:
-        signs = room.signs(queue.id)
+async def _receive(call: Call, queue: Queue, request: sqs.ReceiveMessageRequest) -> Sequence[Message]:
+    wait = seconds_to_wait(queue, request.WaitTimeSeconds)
+
+    async def look(queue: Queue, now: int) -> Sequence[Message]:
         try:
-            messages = await site.store.receive(queue.id, ask_of(call, queue, request), now, by=call.principal.arn)
+            ask = ask_of(call, queue, request)
+            return await call.site.store.receive(queue.id, ask, now, by=call.principal.arn)
         except TooManyInFlight:
             if not wait:
                 raise ServiceError("OverLimit", TOO_MANY) from None
-            messages = ()
+            return ()
         except QueueGone:
             raise no_such_queue() from None
-        if messages or not wait or room.closed:
-            return messages
+
+    return await waited_for(call, queue, wait, look) or ()
+
+
+def seconds_to_wait(queue: Queue, asked: int | None) -> int:
+    return queue.wait_seconds if asked is None else asked
+
+
+async def waited_for(
+    call: Call,
+    queue: Queue,
+    wait: int,
+    look: Callable[[Queue, int], Awaitable[T]],
+    park: Callable[[], None] = lambda: None,
+) -> T:
+    """What a receiver finds when it looks: at once, or after each sign that there may be something, until its time is
+    over. `park` is called before it waits for the first time."""
+    site, room, account = call.site, call.site.room, queue.key.account
+    now, ticket = call.moment, None
+    deadline = now + wait * 1000
+    while True:
+        signs = room.signs(queue.id)
+        found = await look(queue, now)
+        if found or not wait or room.closed:
+            return found
         left = deadline - call.now()
         if left <= 0:
-            return messages
+            return found
         if ticket is None:
-            if room.parked(queue.key.account) >= site.limits.max_parked_receives_per_account:
-                return messages
+            if room.parked(account) >= site.limits.max_parked_receives_per_account:
+                return found
             ticket = room.ticket()
-        if not await room.wait(queue.id, queue.key.account, ticket, left / 1000, signs):
-            return messages
+            park()
+        if not await room.wait(queue.id, account, ticket, left / 1000, signs):
+            return found
         queue, now = await _admitted_again(call, queue), call.now()
 
 
@@ -67,7 +90,7 @@ async def _admitted_again(call: Call, queue: Queue) -> Queue:
     try:
         await call.readmit(call)
         return call.readable_queue()
-    except (ServiceError, asyncio.CancelledError):
+    except BaseException:
         call.site.room.wake(queue.id)
         raise
 

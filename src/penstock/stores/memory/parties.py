@@ -31,13 +31,13 @@ class Parties:
 
     async def receive_party(
         self, queue_id: int, party: Party, ask: Receive, now: int, *, by: str = ""
-    ) -> Sequence[Sequence[Message]]:
-        given: list[Sequence[Message]] = []
+    ) -> Sequence[Sequence[Message] | None]:
+        given: list[Sequence[Message] | None] = []
         for _ in range(len(party)):
             try:
                 given.append(await self.receive(queue_id, ask, now, by=by))
             except TooManyInFlight:
-                given.append(())
+                given.append(None)
         return given
 
     async def delete_party(self, queue_id: int, party: Party, now: int, *, by: str = "") -> Sequence[Outcome]:

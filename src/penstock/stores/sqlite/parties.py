@@ -79,23 +79,23 @@ class Parties:
 
     def receive_party(
         self, queue_id: int, party: Party, ask: Receive, now: int, *, by: str = ""
-    ) -> Coroutine[Any, Any, Sequence[Sequence[Message]] | None]:
+    ) -> Coroutine[Any, Any, Sequence[Sequence[Message] | None] | None]:
         return self.database.relieve(self._receive_party, queue_id, party, ask, now, by)
 
     def _receive_party(
         self, queue_id: int, party: Party, ask: Receive, now: int, by: str
-    ) -> Sequence[Sequence[Message]] | None:
+    ) -> Sequence[Sequence[Message] | None] | None:
         fifo = self._catalogue.live(queue_id).fifo
         if self._wholesale and self._wholesale[fifo].receive(queue_id, party, ask, now, by):
             return None
         if ask.limit == 1:
-            return [given or () for given in self._receive_one_each((None,) * len(party), now, queue_id, ask, by)]
-        given: list[Sequence[Message]] = []
+            return self._receive_one_each((None,) * len(party), now, queue_id, ask, by)
+        given: list[Sequence[Message] | None] = []
         for _ in range(len(party)):
             try:
                 given.append(self._receive(queue_id, ask, now, by))
             except TooManyInFlight:
-                given.append(())
+                given.append(None)
         return given
 
     def delete_party(
