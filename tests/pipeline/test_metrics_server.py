@@ -83,4 +83,4 @@ def test_every_number_of_every_window_is_the_servers_own(counting: Server, table
     tables.follow(final=True)
     assert tables.metrics() == own
     assert {(row[1], row[4]) for row in own} == {(period, metric) for period in PERIODS for metric in METRICS}
-    assert len({row[0] for row in own if row[1] == 60}) == 2
+    assert len({row[0] for row in own if row[1] == 60}) >= 2
