@@ -14,6 +14,7 @@ mod gzip;
 mod handle;
 mod journal;
 mod lane;
+mod log;
 mod party;
 mod rows;
 mod shelf;

@@ -11,7 +11,9 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::null_mut;
 use std::rc::Rc;
 
-const OK: c_int = 0;
+use crate::log;
+
+pub const OK: c_int = 0;
 const ROW: c_int = 100;
 const DONE: c_int = 101;
 const INTEGER: c_int = 1;
@@ -32,6 +34,7 @@ const ERRMSG: usize = 53;
 const FINALIZE: usize = 57;
 const RESET: usize = 77;
 const STEP: usize = 94;
+const FILE_CONTROL: usize = 127;
 const EXTENDED_ERRCODE: usize = 166;
 const PREPARE_V3: usize = 217;
 
@@ -45,7 +48,9 @@ thread_local! {
 /// It is SQLite that calls it, with a connection that is open and a table that lives as long as the process.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn penstock_opened(db: *mut c_void, _error: *mut *mut c_char, api: *const c_void) -> c_int {
-    LOADED.with(|loaded| *loaded.borrow_mut() = Some(Connection { db, api: api.cast() }));
+    let connection = Connection { db, api: api.cast() };
+    log::gather(&connection);
+    LOADED.with(|loaded| *loaded.borrow_mut() = Some(connection));
     OK
 }
 
@@ -104,6 +109,13 @@ impl Connection {
             column_bytes: function!(self, COLUMN_BYTES, fn(*mut c_void, c_int) -> c_int),
             _not_shared: Rc::new(()),
         })
+    }
+
+    /// Ask the files of the database for something (`sqlite3_file_control`).
+    pub fn control(&self, what: c_int, with: *mut c_void) -> c_int {
+        let control = function!(self, FILE_CONTROL, fn(*mut c_void, *const c_char, c_int, *mut c_void) -> c_int);
+        // SAFETY: the connection is open, and what is asked for fits where it is to be put.
+        unsafe { control(self.db, c"main".as_ptr(), what, with) }
     }
 
     /// How many rows the statement changed that was run last.

@@ -102,7 +102,7 @@ class Life:
         await call()
 
     def _maybe_cut(self, files: ForgetfulFiles, directory: Path) -> None:
-        if len(self.cuts) < CUTS and self.rng.random() < 0.05:
+        if len(self.cuts) < CUTS and self.rng.random() < 0.12:
             place = self.folder / f"cut-{len(self.cuts)}"
             self.disk.cut(self.rng, place)
             files.cut(self.rng, directory, place / "journal")

@@ -24,9 +24,9 @@ from penstock.stores.sqlite.catalogue import Entry
 
 from .conftest import keyring
 
-MEMBERS = 12
+MEMBERS = 40
 BODY = "x" * 1500
-EVERY = 5
+EVERY = 9
 """Which of the writes fail."""
 
 

@@ -1,0 +1,157 @@
+"""The log of a database into which native code was loaded: its pages are written together, and no later than they are
+synced; whoever reads them finds them."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import pytest
+
+from conformance.gathering import compiled
+from penstock.stores.sqlite.file import connect
+
+WAL = "-wal"
+MOST_BYTES = 1 << 16
+Step = tuple[str, int, int]
+"""What was done to the log, where, and to how many bytes."""
+
+
+class Disk(apsw.VFS):
+    """Remembers what is done to logs, and fails if it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__("remembering", "unix", makedefault=True)
+        self.steps: list[Step] = []
+        self.failure: type[apsw.Error] | None = None
+
+    def xOpen(self, name: apsw.URIFilename | str | None, flags: list[int]) -> apsw.VFSFile:  # noqa: N802
+        return Log(self, name, flags) if flags[0] & apsw.SQLITE_OPEN_WAL else apsw.VFSFile("unix", name, flags)
+
+
+class Log(apsw.VFSFile):
+    def __init__(self, disk: Disk, name: apsw.URIFilename | str | None, flags: list[int]) -> None:
+        super().__init__("unix", name, flags)
+        self._disk = disk
+
+    def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
+        if self._disk.failure:
+            raise self._disk.failure
+        self._disk.steps.append(("write", offset, len(data)))
+        super().xWrite(data, offset)
+
+    def xSync(self, flags: int) -> None:  # noqa: N802
+        self._disk.steps.append(("sync", 0, 0))
+        super().xSync(flags)
+
+
+@pytest.fixture
+def disk() -> Iterator[Disk]:
+    disk = Disk()
+    yield disk
+    apsw.set_default_vfs("unix")
+    disk.unregister()
+
+
+def opened(path: Path) -> apsw.Connection:
+    connection = connect(path)
+    connection.execute("CREATE TABLE IF NOT EXISTS page (number INTEGER PRIMARY KEY, content BLOB)")
+    connection.enable_load_extension(True)
+    connection.load_extension(str(compiled().__file__), "penstock_opened")
+    return connection
+
+
+def fill(connection: apsw.Connection, pages: int) -> None:
+    with connection:
+        connection.executemany("INSERT INTO page (content) VALUES (?)", [(bytes(3000),)] * pages)
+
+
+def count(connection: apsw.Connection) -> int:
+    return int(connection.execute("SELECT count(*) FROM page WHERE length(content)=3000").get)
+
+
+def pieces(disk: Disk) -> list[int]:
+    return [length for step, _, length in disk.steps if step == "write"]
+
+
+def test_the_pages_of_a_commit_are_one_piece_and_then_synced(tmp_path: Path, disk: Disk) -> None:
+    with closing(opened(tmp_path / "db")) as connection:
+        fill(connection, 1)
+        disk.steps.clear()
+        fill(connection, 10)
+        assert [step for step, _, _ in disk.steps] == ["write", "sync"]
+        assert pieces(disk)[0] > 10 * 4096
+
+
+def test_no_piece_is_longer_than_a_page_may_be(tmp_path: Path, disk: Disk) -> None:
+    with closing(opened(tmp_path / "db")) as connection:
+        fill(connection, 100)
+        assert MOST_BYTES - 4120 < max(pieces(disk)) <= MOST_BYTES
+        places = [(at, length) for step, at, length in disk.steps if step == "write"]
+        assert all(
+            at + length == following for (at, length), (following, _) in zip(places[-6:], places[-5:], strict=False)
+        )
+    with closing(connect(tmp_path / "db")) as connection:
+        assert count(connection) == 100
+
+
+def test_whoever_else_has_the_database_open_finds_what_was_committed(tmp_path: Path, disk: Disk) -> None:
+    with closing(opened(tmp_path / "db")) as connection, closing(apsw.Connection(str(tmp_path / "db"))) as other:
+        for commits in range(1, 20):
+            fill(connection, 3)
+            assert count(other) == 3 * commits
+
+
+def test_a_change_larger_than_the_cache_finds_the_pages_that_it_has_written(tmp_path: Path, disk: Disk) -> None:
+    with closing(opened(tmp_path / "db")) as connection:
+        connection.execute("PRAGMA cache_size=10")
+        with connection:
+            for _ in range(20):
+                connection.executemany("INSERT INTO page (content) VALUES (?)", [(bytes(3000),)] * 20)
+                connection.execute("UPDATE page SET content = zeroblob(3000)")
+            assert count(connection) == 400
+            assert "sync" not in {step for step, _, _ in disk.steps[-5:]}
+        assert count(connection) == 400
+        assert connection.execute("PRAGMA integrity_check").get == "ok"
+    with closing(connect(tmp_path / "db")) as connection:
+        assert count(connection) == 400
+
+
+def test_what_was_rolled_back_is_overwritten(tmp_path: Path, disk: Disk) -> None:
+    with closing(opened(tmp_path / "db")) as connection:
+        connection.execute("PRAGMA cache_size=10")
+        for _ in range(5):
+            connection.execute("BEGIN IMMEDIATE")
+            connection.executemany("INSERT INTO page (content) VALUES (?)", [(bytes(3000),)] * 100)
+            connection.execute("ROLLBACK")
+            fill(connection, 3)
+    with closing(connect(tmp_path / "db")) as connection:
+        assert count(connection) == 15
+        assert connection.execute("PRAGMA integrity_check").get == "ok"
+
+
+@pytest.mark.parametrize("failure", [apsw.FullError, apsw.IOError])
+def test_a_disk_that_fails_is_told_of_by_the_commit_and_leaves_nothing(
+    tmp_path: Path, disk: Disk, failure: type[apsw.Error]
+) -> None:
+    with closing(opened(tmp_path / "db")) as connection:
+        fill(connection, 2)
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("INSERT INTO page (content) VALUES (zeroblob(3000))")
+        disk.failure = failure
+        with pytest.raises(failure):
+            connection.execute("COMMIT")
+        disk.failure = None
+        assert count(connection) == 2
+        fill(connection, 3)
+    with closing(connect(tmp_path / "db")) as connection:
+        assert count(connection) == 5
+
+
+def test_a_log_that_begins_anew_is_read_as_before(tmp_path: Path, disk: Disk) -> None:
+    with closing(opened(tmp_path / "db")) as connection:
+        for rounds in range(1, 6):
+            fill(connection, 30)
+            connection.execute(f"PRAGMA wal_checkpoint({'TRUNCATE' if rounds % 2 else 'RESTART'})").fetchall()
+            assert count(connection) == 30 * rounds
+    assert not (tmp_path / f"db{WAL}").exists()
