@@ -220,7 +220,7 @@ impl FifoShelf {
             let Some((number, receives)) = read_claim(claim, shelf) else {
                 continue;
             };
-            let Some(held) = self.rows.held(shelf, number, now)? else {
+            let Some((_, held)) = self.rows.held(shelf, (number, number), now)?.pop() else {
                 continue;
             };
             let in_time = held.due.is_some_and(|due| due > now);
@@ -233,7 +233,10 @@ impl FifoShelf {
                 *refused = true;
                 continue;
             }
-            self.rows.remove(number, bulky)?;
+            self.rows.remove((number, number))?;
+            if bulky {
+                self.rows.remove_bulk(number)?;
+            }
             ended += self.left(group, state)? as usize;
             states[state as usize] += 1;
             bytes += size;

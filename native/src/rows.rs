@@ -21,9 +21,10 @@ const INSERT: &str =
     "INSERT INTO message (number, shelf, enqueued, state, place, due, grp, size, id, checksum, content)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 const INSERT_BULK: &str = "INSERT INTO bulk VALUES (?1, ?2)";
-const HELD: &str = "SELECT state, size, receives, received, enqueued, id, content IS NULL, grp, due FROM message
-    WHERE number=?1 AND +shelf=?2";
-const DELETE: &str = "DELETE FROM message WHERE number=?1";
+const HELD: &str =
+    "SELECT state, size, receives, received, enqueued, id, content IS NULL, grp, due, number FROM message
+    WHERE number BETWEEN ?1 AND ?2 AND +shelf=?3";
+const DELETE: &str = "DELETE FROM message WHERE number BETWEEN ?1 AND ?2";
 const DELETE_BULK: &str = "DELETE FROM bulk WHERE number=?1";
 
 pub struct Rows {
@@ -96,10 +97,11 @@ impl Rows {
         Ok(())
     }
 
-    pub fn held(&mut self, shelf: i64, number: i64, now: i64) -> Result<Option<Held>, Failure> {
-        let mut held = None;
+    /// The messages of a shelf with these numbers, in their order, with their numbers.
+    pub fn held(&mut self, shelf: i64, (first, last): Run, now: i64) -> Result<Vec<(i64, Held)>, Failure> {
+        let mut held = Vec::with_capacity((last - first + 1) as usize);
         let row = |row: &Row<'_>| {
-            held = Some(Held {
+            let one = Held {
                 state: row.int(0),
                 size: row.int(1).unwrap_or(0),
                 receives: row.int(2),
@@ -108,21 +110,38 @@ impl Rows {
                 bulky: row.int(6) == Some(1),
                 group: row.int(7).unwrap_or(0),
                 due: row.int(8),
-            });
-            false
+            };
+            held.extend(row.int(9).map(|number| (number, one)));
+            true
         };
-        self.held.run(&[Value::Int(number), Value::Int(shelf)], row)?;
+        self.held.run(&[Value::Int(first), Value::Int(last), Value::Int(shelf)], row)?;
         Ok(held)
     }
 
-    pub fn remove(&mut self, number: i64, bulky: bool) -> Result<(), Failure> {
-        let number = [Value::Int(number)];
-        self.delete.run(&number, |_| false)?;
-        if bulky {
-            self.delete_bulk.run(&number, |_| false)?;
-        }
-        Ok(())
+    pub fn remove(&mut self, (first, last): Run) -> Result<(), Failure> {
+        self.delete.run(&[Value::Int(first), Value::Int(last)], |_| false)
     }
+
+    /// What of a bulky message lies apart.
+    pub fn remove_bulk(&mut self, number: i64) -> Result<(), Failure> {
+        self.delete_bulk.run(&[Value::Int(number)], |_| false)
+    }
+}
+
+/// The first and the last of numbers that follow one another.
+pub type Run = (i64, i64);
+
+/// Those who sent or took many messages at once have them in a row, and a statement about a row of them takes little
+/// longer than about one. The numbers come in their order.
+pub fn runs(numbers: impl IntoIterator<Item = i64>) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for number in numbers {
+        match runs.last_mut() {
+            Some((_, last)) if number <= *last + 1 => *last = number,
+            _ => runs.push((number, number)),
+        }
+    }
+    runs
 }
 
 /// A message that can be handed out, and what its receiver is given.
@@ -183,4 +202,17 @@ impl From<Failure> for PyErr {
 fn known_as(py: Python<'_>, failure: Failure) -> PyResult<PyErr> {
     let known = py.import("apsw")?.call_method1("exception_for", (failure.code,))?;
     Ok(PyErr::from_value(known.get_type().call1((failure.message,))?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_follow_one_another_are_a_run() {
+        assert_eq!(runs([]), []);
+        assert_eq!(runs([7]), [(7, 7)]);
+        assert_eq!(runs([1, 2, 3, 5, 6, 9]), [(1, 3), (5, 6), (9, 9)]);
+        assert_eq!(runs([1, 1, 2, 2]), [(1, 2)]);
+    }
 }

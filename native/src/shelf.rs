@@ -11,20 +11,22 @@ use pyo3::types::PyDict;
 use crate::content::{Cipher, Content};
 use crate::journal::{Line, Lines};
 use crate::party::Party;
-use crate::rows::{Found, Held, Rows, STATES, Spot, read, read_claim};
-use crate::sqlite::{self, Connection, Statement, Value};
+use crate::rows::{Found, Held, Rows, STATES, Spot, read, read_claim, runs};
+use crate::sqlite::{self, Connection, Row, Statement, Value};
 
 const FRESH: &str = "SELECT number, enqueued, size, grp, receives, id, checksum, content FROM message
-    WHERE shelf=?1 AND state=0 AND place IS NULL AND enqueued=?2 AND number>=?3
-    UNION ALL SELECT number, enqueued, size, grp, receives, id, checksum, content FROM message
+    WHERE shelf=?1 AND state=0 AND place IS NULL AND enqueued=?2 AND number>=?3 ORDER BY number";
+const YOUNGER: &str = "SELECT number, enqueued, size, grp, receives, id, checksum, content FROM message
     WHERE shelf=?1 AND state=0 AND place IS NULL AND enqueued>?2 ORDER BY enqueued, number";
-const DELIVER: &str = "UPDATE message SET state=1, due=?1, receives=1, received=?2, first_received=?2 WHERE number=?3";
+const DELIVER: &str = "UPDATE message SET state=1, due=?1, receives=1, received=?2, first_received=?2
+    WHERE number BETWEEN ?3 AND ?4";
 
 #[pyclass(unsendable)]
 pub struct Shelf {
     pub connection: Connection,
     rows: Rows,
     fresh: Statement,
+    younger: Statement,
     deliver: Statement,
 }
 
@@ -37,6 +39,7 @@ impl Shelf {
         Ok(Shelf {
             rows: Rows::of(&connection)?,
             fresh: connection.prepare(FRESH)?,
+            younger: connection.prepare(YOUNGER)?,
             deliver: connection.prepare(DELIVER)?,
             connection,
         })
@@ -87,8 +90,7 @@ impl Shelf {
         mut lines: Option<PyRefMut<'_, Lines>>,
     ) -> PyResult<(usize, (i64, i64))> {
         let (mut found, mut odd): (Vec<Found>, bool) = (Vec::new(), false);
-        let values = [Value::Int(shelf), Value::Int(fresh.0), Value::Int(fresh.1)];
-        self.fresh.run(&values, |row| {
+        let mut take = |row: &Row<'_>| {
             let one = read(row, shelf, horizon, ciphers);
             let Some(one) = one.filter(|one| one.group == 0 && one.receives == 0 && one.group_name.is_none()) else {
                 odd = true;
@@ -96,15 +98,25 @@ impl Shelf {
             };
             found.push(one);
             found.len() < limit
+        };
+        let mut more = true;
+        self.fresh.run(&[Value::Int(shelf), Value::Int(fresh.0), Value::Int(fresh.1)], |row| {
+            more = take(row);
+            more
         })?;
+        if more {
+            self.younger.run(&[Value::Int(shelf), Value::Int(fresh.0)], take)?;
+        }
         if odd {
             found.truncate(found.len() / most * most);
         }
-        let (number, mut last) = (found.len(), fresh);
+        for (first, last) in runs(found.iter().map(|one| one.number)) {
+            self.deliver.run(&[Value::Int(due), Value::Int(now), Value::Int(first), Value::Int(last)], |_| false)?;
+        }
+        let number = found.len();
+        let last = found.last().map_or(fresh, |one| (one.enqueued, one.number));
         party.given.clear();
         for one in found {
-            self.deliver.run(&[Value::Int(due), Value::Int(now), Value::Int(one.number)], |_| false)?;
-            last = (one.enqueued, one.number);
             if let Some(lines) = &mut lines {
                 let first =
                     [("size", one.size), ("receive_count", 1), ("sent_ms", one.sent), ("first_receive_ms", now)];
@@ -125,26 +137,38 @@ impl Shelf {
         now: i64,
         mut lines: Option<PyRefMut<'_, Lines>>,
     ) -> PyResult<([usize; STATES], i64)> {
-        let (mut states, mut bytes) = ([0; STATES], 0);
-        for claim in &party.claims {
-            let Some((number, receives)) = read_claim(claim, shelf) else {
+        let claimed: Vec<(i64, i64)> = party.claims.iter().filter_map(|claim| read_claim(claim, shelf)).collect();
+        let mut numbers: Vec<i64> = claimed.iter().map(|(number, _)| *number).collect();
+        numbers.sort_unstable();
+        let mut held: Vec<(i64, Held)> = Vec::with_capacity(numbers.len());
+        for run in runs(numbers) {
+            held.append(&mut self.rows.held(shelf, run, now)?);
+        }
+        let (mut states, mut bytes, mut gone) = ([0; STATES], 0, vec![false; held.len()]);
+        for (number, receives) in claimed {
+            let Ok(place) = held.binary_search_by_key(&number, |(number, _)| *number) else {
                 continue;
             };
-            let Some(Held { state: Some(state @ 0..4), receives: received, size, since, id, bulky, .. }) =
-                self.rows.held(shelf, number, now)?
+            let Held { state: Some(state @ 0..4), receives: received, size, since, id, bulky, .. } = &held[place].1
             else {
                 continue;
             };
-            if received != Some(receives) {
-                continue; // delivered again since
+            if gone[place] || *received != Some(receives) {
+                continue; // deleted by another of them, or delivered again since
             }
-            self.rows.remove(number, bulky)?;
-            states[state as usize] += 1;
+            gone[place] = true;
+            if *bulky {
+                self.rows.remove_bulk(number)?;
+            }
+            states[*state as usize] += 1;
             bytes += size;
             if let Some(lines) = &mut lines {
                 let first = [("receive_count", receives)];
-                lines.add(Line { id: &id, first: &first, duration_ms: Some(now - since), ..Line::default() });
+                lines.add(Line { id, first: &first, duration_ms: Some(now - since), ..Line::default() });
             }
+        }
+        for run in runs(held.iter().zip(gone).filter_map(|((number, _), gone)| gone.then_some(*number))) {
+            self.rows.remove(run)?;
         }
         Ok((states, bytes))
     }
