@@ -134,7 +134,7 @@ fn pack_plain(packed: &mut Vec<u8>, content: &Content<'_>) {
 }
 
 /// Not less than 0, in as few bytes as it takes.
-fn pack_number(packed: &mut Vec<u8>, number: i64) {
+pub fn pack_number(packed: &mut Vec<u8>, number: i64) {
     let bytes = number.to_be_bytes();
     match number {
         0..0x80 => packed.push(number as u8),
@@ -151,7 +151,7 @@ fn pack_number(packed: &mut Vec<u8>, number: i64) {
     }
 }
 
-fn pack_text(packed: &mut Vec<u8>, text: &[u8]) {
+pub fn pack_text(packed: &mut Vec<u8>, text: &[u8]) {
     match text.len() {
         length @ 0..32 => packed.push(0xa0 | length as u8),
         length @ 32..0x100 => packed.extend_from_slice(&[0xd9, length as u8]),
@@ -206,7 +206,7 @@ fn unless_nil<'a, T>(
     }
 }
 
-fn unpack_number(packed: &[u8]) -> Option<(i64, &[u8])> {
+pub fn unpack_number(packed: &[u8]) -> Option<(i64, &[u8])> {
     let (mark, rest) = packed.split_first()?;
     let length = match mark {
         0..0x80 => return Some((*mark as i64, rest)),
@@ -218,7 +218,7 @@ fn unpack_number(packed: &[u8]) -> Option<(i64, &[u8])> {
     Some((number.try_into().ok()?, rest))
 }
 
-fn unpack_text(packed: &[u8]) -> Option<(&[u8], &[u8])> {
+pub fn unpack_text(packed: &[u8]) -> Option<(&[u8], &[u8])> {
     let (mark, rest) = packed.split_first()?;
     let (length, rest) = match mark {
         0xa0..0xc0 => ((mark & 0x1f) as usize, rest),

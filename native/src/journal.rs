@@ -1,23 +1,30 @@
 //! Lines of the journal about messages: `core/outbox.py` says what is in them, how they are kept, and has the lines for
-//! everything else.
+//! everything else. Here they are kept in as few bytes as they can be, and become text in another thread.
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::content::{pack_array, pack_bytes};
+use crate::chance::{bits, spelt};
+use crate::content::{pack_array, pack_bytes, pack_number, pack_text, unpack_number, unpack_text};
 use crate::wire::{number, quote};
+
+/// What was packed begins with it, and no line does. The others are MessagePack's.
+const PACKED: u8 = 0xc1;
+const NIL: u8 = 0xc0;
+const NEGATIVE: u8 = 0xd3;
+const BYTES: u8 = 0xc4;
+const MANY_BYTES: u8 = 0xc6;
+const ARRAY: u8 = 0xdd;
 
 /// All lines have in common what stands before their number, between it and the message's id, and behind the values of
 /// the message. `seq` is the last number that was given.
 #[pyclass]
 pub struct Lines {
-    before: Vec<u8>,
-    between: Vec<u8>,
-    behind: Vec<u8>,
+    common: [Vec<u8>; 3],
     seq: i64,
     bodies: bool,
-    written: Vec<u8>,
-    rows: Vec<u8>,
+    names: Vec<&'static str>,
+    cells: Vec<u8>,
     #[pyo3(get)]
     count: u32,
 }
@@ -28,7 +35,7 @@ pub struct Lines {
 pub struct Line<'a> {
     pub id: &'a [u8],
     pub group: Option<&'a [u8]>,
-    pub first: &'a [(&'a str, i64)],
+    pub first: &'a [(&'static str, i64)],
     pub duration_ms: Option<i64>,
     pub body: Option<&'a [u8]>,
 }
@@ -37,94 +44,242 @@ pub struct Line<'a> {
 impl Lines {
     #[new]
     fn new(before: &[u8], between: &[u8], behind: &[u8], seq: i64, bodies: bool) -> Lines {
-        let (before, between, behind) = (before.to_vec(), between.to_vec(), behind.to_vec());
-        Lines { before, between, behind, seq, bodies, written: Vec::new(), rows: Vec::new(), count: 0 }
+        let common = [before, between, behind].map(<[u8]>::to_vec);
+        Lines { common, seq, bodies, names: Vec::new(), cells: Vec::new(), count: 0 }
     }
 
-    /// As they are in the journal, each with its end.
-    #[getter]
-    fn written<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.written)
-    }
-
-    /// What they have in common, the first number, and what they have not: two pieces for each.
+    /// What they have in common, the first number, what their values are called, and what is each line's own.
     #[getter]
     fn packed<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let mut packed = Vec::with_capacity(self.rows.len() + self.before.len() + self.between.len() + 64);
-        pack_array(&mut packed, 5);
-        for part in [&self.before, &self.between, &self.behind] {
-            pack_bytes(&mut packed, part);
-        }
-        packed.push(0xd3);
-        packed.extend_from_slice(&(self.seq - self.count as i64 + 1).to_be_bytes());
-        pack_array(&mut packed, self.count * 2);
-        packed.extend_from_slice(&self.rows);
-        PyBytes::new(py, &packed)
+        PyBytes::new(py, &self.pack())
     }
 }
 
 impl Lines {
     pub fn add(&mut self, line: Line<'_>) {
         self.seq += 1;
+        if self.count == 0 {
+            self.names = line.first.iter().map(|(name, _)| *name).collect();
+        }
         self.count += 1;
-        let written = &mut self.written;
-        written.extend_from_slice(&self.before);
-        number(written, self.seq);
-        written.extend_from_slice(&self.between);
-        let own = written.len();
-        write_id(written, line.id);
-        if let Some(group) = line.group {
-            name(written, "group");
-            quote(written, group);
+        let cells = &mut self.cells;
+        pack_id(cells, line.id);
+        pack_quoted(cells, line.group);
+        for (_, value) in line.first {
+            pack_value(cells, *value);
         }
-        for (member, value) in line.first {
-            name(written, member);
-            number(written, *value);
+        match line.duration_ms {
+            Some(duration_ms) => pack_value(cells, duration_ms),
+            None => cells.push(NIL),
         }
-        pack_bytes(&mut self.rows, &written[own..]);
-        written.extend_from_slice(&self.behind);
-        let end = written.len();
-        if let Some(duration_ms) = line.duration_ms {
-            name(written, "duration_ms");
-            number(written, duration_ms);
-        }
-        if let Some(body) = line.body.filter(|_| self.bodies) {
-            name(written, "body");
-            quote(written, body);
-        }
-        written.extend_from_slice(b"}\n");
-        pack_bytes(&mut self.rows, &written[end..]);
+        pack_quoted(cells, line.body.filter(|_| self.bodies));
+    }
+
+    fn pack(&self) -> Vec<u8> {
+        let mut packed = Vec::with_capacity(self.cells.len() + 512);
+        pack_array(&mut packed, 6);
+        self.common.iter().for_each(|part| pack_bytes(&mut packed, part));
+        pack_number(&mut packed, self.seq - self.count as i64 + 1);
+        pack_array(&mut packed, self.names.len() as u32);
+        self.names.iter().for_each(|name| pack_text(&mut packed, name.as_bytes()));
+        pack_array(&mut packed, self.count * (self.names.len() as u32 + 4));
+        packed.extend_from_slice(&self.cells);
+        packed
     }
 }
 
-/// The rest of a string that has begun. An id may have been damaged on the disk, and the line must not be.
-fn write_id(out: &mut Vec<u8>, id: &[u8]) {
-    if id.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-') {
-        out.extend_from_slice(id);
-        out.push(b'"');
-        return;
+/// An id as messages are given it takes less than half of its letters; of any other, what stands between its quotes.
+fn pack_id(cells: &mut Vec<u8>, id: &[u8]) {
+    if let Some(bits) = bits(id) {
+        return pack_bytes(cells, &bits);
     }
     let readable: String = id.iter().map(|byte| if byte.is_ascii() { *byte as char } else { '\u{fffd}' }).collect();
-    let begun = out.len();
-    quote(out, readable.as_bytes());
-    out.remove(begun);
+    let mut quoted = Vec::new();
+    quote(&mut quoted, readable.as_bytes());
+    pack_text(cells, &quoted[1..quoted.len() - 1]);
 }
 
-fn name(out: &mut Vec<u8>, member: &str) {
+fn pack_value(cells: &mut Vec<u8>, value: i64) {
+    if value >= 0 {
+        return pack_number(cells, value);
+    }
+    cells.push(NEGATIVE);
+    cells.extend_from_slice(&value.to_be_bytes());
+}
+
+fn pack_quoted(cells: &mut Vec<u8>, text: Option<&[u8]>) {
+    let Some(text) = text else {
+        return cells.push(NIL);
+    };
+    let mut quoted = Vec::with_capacity(text.len() + 16);
+    quote(&mut quoted, text);
+    pack_bytes(cells, &quoted);
+}
+
+/// The lines of what was kept, packed; None if it is not to be read here.
+#[pyfunction]
+pub fn unpacked<'py>(py: Python<'py>, kept: &[u8]) -> Option<Bound<'py, PyBytes>> {
+    let lines = py.detach(|| written(kept))?;
+    Some(PyBytes::new(py, &lines))
+}
+
+fn written(kept: &[u8]) -> Option<Vec<u8>> {
+    let mut rest = Packed { rest: kept.strip_prefix(&[PACKED])? };
+    let mut out = Vec::with_capacity(kept.len() * 10);
+    for _ in 0..rest.array()? {
+        if rest.rest.first() == Some(&ARRAY) {
+            write_alike(&mut out, &mut rest)?;
+        } else {
+            out.extend_from_slice(rest.bytes()?);
+        }
+    }
+    rest.rest.is_empty().then_some(out)
+}
+
+fn write_alike(out: &mut Vec<u8>, packed: &mut Packed<'_>) -> Option<()> {
+    if packed.array()? != 6 {
+        return None;
+    }
+    let (before, between, behind) = (packed.bytes()?, packed.bytes()?, packed.bytes()?);
+    let first = packed.value()?;
+    let names: Vec<&[u8]> = (0..packed.array()?).map(|_| packed.text()).collect::<Option<_>>()?;
+    let lines = packed.array()? as usize / (names.len() + 4);
+    for seq in (first..).take(lines) {
+        out.extend_from_slice(before);
+        number(out, seq);
+        out.extend_from_slice(between);
+        match packed.rest.first()? {
+            &BYTES => out.extend_from_slice(&spelt(packed.bytes()?.try_into().ok()?)),
+            _ => out.extend_from_slice(packed.text()?),
+        }
+        out.push(b'"');
+        if let Some(group) = packed.unless_nil(Packed::bytes)? {
+            name(out, b"group");
+            out.extend_from_slice(group);
+        }
+        for member in &names {
+            name(out, member);
+            number(out, packed.value()?);
+        }
+        out.extend_from_slice(behind);
+        if let Some(duration_ms) = packed.unless_nil(Packed::value)? {
+            name(out, b"duration_ms");
+            number(out, duration_ms);
+        }
+        if let Some(body) = packed.unless_nil(Packed::bytes)? {
+            name(out, b"body");
+            out.extend_from_slice(body);
+        }
+        out.extend_from_slice(b"}\n");
+    }
+    Some(())
+}
+
+fn name(out: &mut Vec<u8>, member: &[u8]) {
     out.extend_from_slice(b",\"");
-    out.extend_from_slice(member.as_bytes());
+    out.extend_from_slice(member);
     out.extend_from_slice(b"\":");
+}
+
+/// What was packed, from some place on. Each step takes what is there, if it is of that kind.
+struct Packed<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Packed<'a> {
+    fn after(&mut self, mark: u8) -> Option<()> {
+        self.rest = self.rest.strip_prefix(&[mark])?;
+        Some(())
+    }
+
+    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.rest.split_at_checked(length)?;
+        self.rest = rest;
+        Some(taken)
+    }
+
+    fn length(&mut self) -> Option<u32> {
+        Some(u32::from_be_bytes(self.take(4)?.try_into().ok()?))
+    }
+
+    fn array(&mut self) -> Option<u32> {
+        self.after(ARRAY)?;
+        self.length()
+    }
+
+    fn bytes(&mut self) -> Option<&'a [u8]> {
+        let length = if self.after(BYTES).is_some() {
+            self.take(1)?[0] as usize
+        } else {
+            self.after(MANY_BYTES)?;
+            self.length()? as usize
+        };
+        self.take(length)
+    }
+
+    fn text(&mut self) -> Option<&'a [u8]> {
+        let (text, rest) = unpack_text(self.rest)?;
+        self.rest = rest;
+        Some(text)
+    }
+
+    fn value(&mut self) -> Option<i64> {
+        if self.after(NEGATIVE).is_some() {
+            return Some(i64::from_be_bytes(self.take(8)?.try_into().ok()?));
+        }
+        let (value, rest) = unpack_number(self.rest)?;
+        self.rest = rest;
+        Some(value)
+    }
+
+    fn unless_nil<T>(&mut self, take: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
+        if self.after(NIL).is_some() { Some(None) } else { take(self).map(Some) }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chance::uuid;
+
+    fn kept(lines: &Lines) -> Vec<u8> {
+        let mut kept = vec![PACKED];
+        pack_array(&mut kept, 2);
+        pack_bytes(&mut kept, b"{\"seq\":6}\n");
+        kept.extend(lines.pack());
+        kept
+    }
 
     #[test]
-    fn a_line_about_a_damaged_id_is_a_line() {
-        let mut lines = Lines::new(b"{\"seq\":", b",\"message_id\":\"", b"", 6, false);
-        lines.add(Line { id: b"a\"b\n\xff", first: &[("size", 3)], ..Line::default() });
-        let expected = "{\"seq\":7,\"message_id\":\"a\\\"b\\n\u{fffd}\",\"size\":3}\n";
-        assert_eq!(String::from_utf8(lines.written).unwrap(), expected);
+    fn lines_are_read_as_they_were_told() {
+        let mut lines = Lines::new(b"{\"seq\":", b",\"message_id\":\"", b",\"principal\":\"p\"", 6, true);
+        let id = uuid();
+        lines.add(Line { id: &id, first: &[("size", 3)], duration_ms: Some(-70_000), ..Line::default() });
+        lines.add(Line {
+            id: b"a\"b\n\xff",
+            group: Some(b"g\""),
+            first: &[("size", 300)],
+            body: Some(&[b'x'; 300]),
+            ..Line::default()
+        });
+        let expected = format!(
+            "{{\"seq\":6}}\n{{\"seq\":7,\"message_id\":\"{}\",\"size\":3,\"principal\":\"p\",\"duration_ms\":-70000}}\n\
+            {{\"seq\":8,\"message_id\":\"a\\\"b\\n\u{fffd}\",\"group\":\"g\\\"\",\"size\":300,\"principal\":\"p\",\"body\":\"{}\"}}\n",
+            std::str::from_utf8(&id).unwrap(),
+            "x".repeat(300),
+        );
+        assert_eq!(String::from_utf8(written(&kept(&lines)).unwrap()).unwrap(), expected);
+    }
+
+    #[test]
+    fn what_is_cut_or_longer_is_not_read() {
+        let mut lines = Lines::new(b"{", b",", b"", 6, false);
+        lines.add(Line { id: &uuid(), first: &[("size", 3)], ..Line::default() });
+        let mut whole = kept(&lines);
+        for end in 0..whole.len() {
+            assert_eq!(written(&whole[..end]), None);
+        }
+        whole.push(0);
+        assert_eq!(written(&whole), None);
     }
 }

@@ -33,7 +33,7 @@ mod native {
     #[pymodule_export]
     use crate::gzip::Gzip;
     #[pymodule_export]
-    use crate::journal::Lines;
+    use crate::journal::{Lines, unpacked};
     #[pymodule_export]
     use crate::lane::Lane;
     #[pymodule_export]

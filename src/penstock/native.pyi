@@ -51,8 +51,9 @@ class Party:
 class Cipher:
     def __init__(self, number: int, secret: bytes) -> None: ...
 
+def unpacked(kept: bytes) -> bytes | None: ...
+
 class Lines:
-    written: bytes
     packed: bytes
     count: int
     def __init__(self, before: bytes, between: bytes, behind: bytes, seq: int, bodies: bool) -> None: ...

@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from penstock.core.journal import EVENTS, Event
+from penstock.core.outbox import unpacked
 from penstock.core.store import Store
 
 decode = msgspec.json.Decoder(Event).decode
@@ -22,7 +23,7 @@ class Notebook:
 
     @property
     def events(self) -> list[Event]:
-        return [decode(line) for _, _, lines in self.batches for line in lines.splitlines()]
+        return [decode(line) for _, _, lines in self.batches for line in unpacked(lines).splitlines()]
 
     def news(self) -> list[Event]:
         """The events since this was last asked."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from conformance.encrypted import EncryptedStore
 from conformance.world import World
 from penstock.core.clock import ManualClock
+from penstock.core.outbox import unpacked
 from penstock.journal.disk import Disk as JournalDisk
 from penstock.journal.keeping import JournalOfServer, Keeping
 from penstock.journal.segments import Segments
@@ -92,7 +93,8 @@ class Life:
         inner = journal.committed
 
         def committed(first: int, last: int, lines: bytes) -> None:
-            self.lines |= dict(zip(range(first, last + 1), lines.splitlines(keepends=True), strict=True))
+            told = unpacked(lines).splitlines(keepends=True)
+            self.lines |= dict(zip(range(first, last + 1), told, strict=True))
             inner(first, last, lines)
 
         journal.committed = committed  # type: ignore[method-assign]

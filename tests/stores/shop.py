@@ -14,6 +14,7 @@ from conformance.stores import new_folder
 from conformance.world import Line, World
 from penstock.core.clock import ManualClock
 from penstock.core.journal import FULL
+from penstock.core.outbox import unpacked
 from penstock.stores.sqlite import SqliteStore
 
 from .conftest import keyring
@@ -106,7 +107,7 @@ async def _played(
         left = {
             "counters": (counts, entry.counters), "rows": rows, "told": shop.told,
             "heard": sum(messages for *_, messages in shop.heard),
-            "lines": [json.loads(line) for *_, lines in book.batches for line in lines.splitlines()],
+            "lines": [json.loads(line) for *_, lines in book.batches for line in unpacked(lines).splitlines()],
         }  # fmt: skip
         return _without_ids(left), shop.clients.natively
     finally:

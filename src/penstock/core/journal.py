@@ -104,7 +104,8 @@ class Event(msgspec.Struct, omit_defaults=True, gc=False):
 
 
 Batch = tuple[int, int, bytes]
-"""The events of one commit: the first and last `seq`, and their lines, each with its line end."""
+"""The events of one commit: the first and last `seq`, and their lines, each with its line end; or instead of lines what
+`outbox.unpacked` makes them of."""
 
 
 class Journal(Protocol):

@@ -5,9 +5,11 @@ here and nowhere else. A store commits the lines together with the changes: so t
 no event without its change. It refuses to know files, and what a commit is.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import count
+from typing import Any
+from uuid import UUID
 
 import msgspec
 
@@ -24,40 +26,45 @@ Delivered = tuple[Message, int, int]
 Deleted = tuple[str, int, int]
 """The id of a message, how often it was received, and when for the last time."""
 
-Alike = tuple[bytes, bytes, bytes, int, list[bytes]]
-
 MOST_WAITING = 20_000
 """Several times what one commit has; they wait in memory."""
 
 _encode, _encode_lines = msgspec.json.Encoder().encode, msgspec.json.Encoder().encode_lines
 
 
-Told = tuple[bytes, bytes | None]
-"""Lines, and the same packed if they are alike: an array of what stands in each before its number, between that and
-what is its own, and behind it; of the first number; and of the lines' own, two pieces for each line."""
 PACKED = b"\xc1"
-"""No line begins with it."""
+"""No line begins with it. Then comes an array of lines, and of packed ones that are alike (`_alike`)."""
+_ARRAY = b"\xdd"
 
-_pack, _unpack = msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder(list[bytes | Alike]).decode
-
-
-def _packed(told: list[Told]) -> bytes | None:
-    if not any(packed for _, packed in told):
-        return None
-    parts = [_pack(lines) if packed is None else packed for lines, packed in told]
-    return PACKED + b"\xdd" + len(parts).to_bytes(4) + b"".join(parts)
+_pack, _unpack = msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder(list[bytes | list[Any]]).decode
 
 
 def unpacked(kept: bytes) -> bytes:
     """The lines of what was kept, whether or not it is packed."""
     if not kept.startswith(PACKED):
         return kept
-    return b"".join(part if isinstance(part, bytes) else b"".join(_lines(*part)) for part in _unpack(kept[1:]))
+    return b"".join(part if isinstance(part, bytes) else b"".join(_alike(*part)) for part in _unpack(kept[1:]))
 
 
-def _lines(before: bytes, between: bytes, behind: bytes, first: int, own: list[bytes]) -> Iterator[bytes]:
-    for number, middle, end in zip(count(first), own[::2], own[1::2], strict=False):
-        yield b"%b%d%b%b%b%b" % (before, number, between, middle, behind, end)
+def _alike(
+    before: bytes, between: bytes, behind: bytes, first: int, names: Sequence[str], cells: Sequence[Any]
+) -> Iterator[bytes]:
+    """Lines, of which is known what stands in each before its number, between that and the message's id, and behind its
+    values, whose names they share. Each has cells of its own: the id (in bits, or what stands between its quotes), a
+    group, the values, a duration and a body, if it has them; texts are quoted already."""
+    own = [cells[start : start + len(names) + 4] for start in range(0, len(cells), len(names) + 4)]
+    for number, (id_, group, *values, duration, body) in zip(count(first), own, strict=False):
+        spelt = str(UUID(bytes=id_)) if isinstance(id_, bytes) else id_
+        told = [b'%b%d%b%b"' % (before, number, between, spelt.encode())]
+        if group is not None:
+            told.append(b',"group":' + group)
+        told += [b',"%b":%d' % (name.encode(), value) for name, value in zip(names, values, strict=True)]
+        told.append(behind)
+        if duration is not None:
+            told.append(b',"duration_ms":%d' % duration)
+        if body is not None:
+            told.append(b',"body":' + body)
+        yield b"".join([*told, b"}\n"])
 
 
 @lru_cache(20_000)
@@ -74,15 +81,14 @@ def _frame(node: str, event: str, queue: QueueKey, by: str) -> tuple[bytes, byte
 class Outbox:
     """`on` is false while no journal is attached: then every method returns at once, and callers may skip the call."""
 
-    __slots__ = ("_committed", "_events", "_node", "_taken", "_told", "level", "on", "packed", "seq")
+    __slots__ = ("_committed", "_events", "_node", "_taken", "_told", "level", "on", "seq")
 
     def __init__(self) -> None:
         self.on, self.level, self._node = False, OFF, ""
         self.seq = self._committed = self._taken = 0
-        self.packed: bytes | None = None
-        """What was taken, in fewer bytes, if it can be had: `unpacked` has the lines of it."""
         self._events: list[Event] = []
-        self._told: list[Told] = []
+        self._told: list[bytes] = []
+        """Lines, and packed ones."""
 
     def attach(self, node: str, level: int, seq: int) -> None:
         """Make events from now on. `seq` is the last number that was committed, 0 if none was."""
@@ -92,19 +98,22 @@ class Outbox:
         self._told.clear()
 
     def take(self) -> Batch | None:
-        """What is to be committed now, if anything; it counts as committed unless `forget` is called."""
+        """What is to be committed now, if anything: `unpacked` has the lines of it. It counts as committed unless
+        `forget` is called."""
         self._close()
         if not self._told:
             return None
         told, self._told = self._told, []
         first, self._taken = self._taken + 1, self.seq
-        self.packed = _packed(told)
-        return first, self.seq, b"".join([lines for lines, _ in told])
+        if any(part.startswith(_ARRAY) for part in told):
+            parts = [part if part.startswith(_ARRAY) else _pack(part) for part in told]
+            return first, self.seq, b"".join([PACKED, _ARRAY, len(parts).to_bytes(4), *parts])
+        return first, self.seq, b"".join(told)
 
     def _close(self) -> None:
         """What comes now stands behind the events that there are."""
         if self._events:
-            self._told.append((_encode_lines(self._events), None))
+            self._told.append(_encode_lines(self._events))
             self._events.clear()
 
     def committed(self) -> None:
@@ -142,11 +151,11 @@ class Outbox:
         before, between, behind = _frame(self._node, event, queue.key, by)
         return before, between % now, behind
 
-    def add(self, number: int, lines: bytes, packed: bytes) -> None:
-        """So many lines that are numbered from the next number on; and the same, packed, as `unpacked` knows it."""
+    def add(self, number: int, packed: bytes) -> None:
+        """So many lines that are numbered from the next number on, packed."""
         self._close()
         self.seq += number
-        self._told.append((lines, packed))
+        self._told.append(packed)
 
     def sent(self, queue: Queue, new: NewMessage, delay_ms: int, now: int, by: str) -> None:
         level = self.level_of(queue)

@@ -183,9 +183,11 @@ class JournalOfServer:
                 await self._store.gauge([], now)
 
     async def segments(self) -> Sequence[Segment]:
+        await self.writer.settle()
         return await asyncio.to_thread(lambda: [s for node in self.files.nodes() for s in self.files.all(node)])
 
     async def read(self, node: str, seq: int, most: int, queue: str | None = None) -> Chunk:
+        await self.writer.settle()
         async with self._reading:  # one thread at most, so that readers cannot keep the writer from one
             return await asyncio.to_thread(self._reader.read, node, seq, most, queue)
 

@@ -14,6 +14,7 @@ from typing import IO
 import msgspec
 
 from penstock.core.journal import OFF, Event, Segment
+from penstock.core.outbox import unpacked
 from penstock.core.store import Store
 from penstock.journal.absence import Absence
 from penstock.journal.balance import Balance
@@ -114,7 +115,7 @@ class Verification:
             for first, end, lines in batches:
                 if first > reached + 1:
                     self._say(f"node {node}: events {reached + 1} to {first - 1} are in no file and not in the store")
-                for line in lines.splitlines()[max(0, reached + 1 - first) :]:
+                for line in unpacked(lines).splitlines()[max(0, reached + 1 - first) :]:
                     self._book(_event_of(line), balance)
                 reached = end
         if reached != last:

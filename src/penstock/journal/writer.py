@@ -4,6 +4,9 @@ The store has the lines already, in its outbox, and keeps them until this writer
 nothing waits for this disk, and nothing that happens to it loses an event: a torn line is cut off at the next start and
 written again from the outbox; while the disk is full the outbox grows, and is written out when there is room.
 
+Lines that come packed are many, and to make text of them takes longer than to take them. They wait for a moment, and
+become text in another thread: whoever wants to read or move files `settle`s that first.
+
 It refuses to know what the lines say, when to do what is due (`loops.journal` does), and old segments.
 """
 
@@ -17,6 +20,7 @@ import structlog
 
 from penstock.core.clock import Clock
 from penstock.core.journal import Batch
+from penstock.core.outbox import PACKED, unpacked
 from penstock.core.store import Store
 from penstock.journal.segments import Segments, date_of, sound_part
 
@@ -25,6 +29,10 @@ log = structlog.get_logger("penstock")
 FULL_DISK = {errno.ENOSPC, errno.EDQUOT}
 DAY_MS = 86_400_000
 BATCHES_AT_ONCE = 100
+GATHER_SECONDS = 0.05
+"""For so long packed lines may wait for others."""
+MOST_GATHERED = 2000
+"""Batches: if so many wait, the disk does not keep up, and they are in the outbox anyway."""
 
 
 @dataclass(slots=True)
@@ -54,7 +62,8 @@ class Writer:
     ) -> None:
         self._segments, self._disk, self._node, self._clock = segments, segments.disk, node, clock
         self._segment_bytes, self._wake, self._on_fatal = segment_bytes, wake, on_fatal
-        self.last = 0
+        self.last = self._taken = 0
+        """The last number that is in a file, and the last that was taken."""
         self.open: Opened | None = None
         self.rolled: list[Opened] = []
         """Full, and to be published."""
@@ -63,41 +72,90 @@ class Writer:
         self._day_end = 0
         self._awake = False
         self._working: asyncio.Future[object] | None = None
+        self._gathered: list[Batch] = []
+        self._gathering: asyncio.TimerHandle | None = None
+        self._appending: asyncio.Future[None] | None = None
         self._closing = False
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
 
     # Taking lines
 
     def committed(self, first: int, last: int, lines: bytes) -> None:
-        if not self.behind and first == self.last + 1:
-            self._append(first, last, lines)
-        else:
+        if self.behind or first != self._taken + 1 or len(self._gathered) >= MOST_GATHERED:
             self.behind = True
+        else:
+            self._take((first, last, lines))
         if not self._awake:
             self._awake = True
             self._wake()
 
-    def _append(self, first: int, last: int, lines: bytes) -> bool:
+    def _take(self, batch: Batch) -> None:
+        first, last, lines = batch
+        self._taken = last
+        if not (lines.startswith(PACKED) or self._gathered or self._appending):
+            self._append(first, last, lines, self._clock.now())
+            self._tell()
+            return
+        self._gathered.append(batch)
+        if self._waiting:
+            self._begin_to_append()
+        elif not self._gathering:
+            loop = asyncio.get_running_loop()
+            self._gathering = loop.call_later(GATHER_SECONDS, self._begin_to_append)
+
+    def _begin_to_append(self) -> None:
+        if self._gathering:
+            self._gathering.cancel()
+            self._gathering = None
+        if self._gathered and not self._appending:
+            batches, self._gathered = self._gathered, []
+            appending = asyncio.to_thread(self._append_all, batches, self._clock.now())
+            self._appending = asyncio.ensure_future(appending)
+            self._appending.add_done_callback(self._appended)
+
+    def _append_all(self, batches: list[Batch], now: int) -> None:
+        for first, last, kept in batches:
+            if not self._append(first, last, self._lines(kept), now):
+                return
+
+    def _appended(self, appending: "asyncio.Future[None]") -> None:
+        self._appending = None
+        if error := appending.exception():
+            log.error("lines of the journal could not be written", exc_info=error)
+            self.behind = True
+        if self.behind:
+            self._gathered.clear()
+        self._tell()
+        if self._gathered:
+            self._gathering = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._begin_to_append)
+
+    async def settle(self) -> None:
+        """Wait until everything that was taken is in a file, unless the disk fails or is full."""
+        while self._gathered or self._appending:
+            self._begin_to_append()
+            if self._appending:
+                await asyncio.shield(self._appending)
+
+    def _lines(self, kept: bytes) -> bytes:
+        native = self._disk.native
+        return (native and native.unpacked(kept)) or unpacked(kept)
+
+    def _append(self, first: int, last: int, lines: bytes, now: int) -> bool:
         """Whether there was room."""
         try:
-            opened = self._room(first)
+            opened = self._room(first, now)
             self._disk.write(opened.file, lines)
         except OSError as error:
             self._cut_back(error)
             return False
         opened.last = self.last = last
         opened.size += len(lines)
-        if self._waiting:
-            self._tell()
         return True
 
-    def _room(self, first: int) -> Opened:
+    def _room(self, first: int, now: int) -> Opened:
         opened = self.open
-        if opened is None or (
-            opened.size and (opened.size >= self._segment_bytes or self._clock.now() >= self._day_end)
-        ):
+        if opened is None or (opened.size and (opened.size >= self._segment_bytes or now >= self._day_end)):
             self.roll()
-            now = self._clock.now()
             path = self._segments.open_path(self._node, first, now)
             opened = self.open = Opened(path, self._disk.create(path), first, first - 1, 0, now)
             self._day_end = now - now % DAY_MS + DAY_MS
@@ -128,17 +186,19 @@ class Writer:
     async def catch_up(self, store: Store) -> None:
         """Write out what is in the store's outbox and not here."""
         self._awake = False
+        await self.settle()
         while self.behind:
             goal = store.journal_seq()
             batches = await store.outbox_after(self.last, BATCHES_AT_ONCE)
             if not batches:
                 self._pass_over(goal + 1)
             for batch in batches:
-                first, last, lines = _after(batch, self.last)
+                first, last, lines = _after((*batch[:2], self._lines(batch[2])), self.last)
                 self._pass_over(first)
-                if not self._append(first, last, lines):
+                if not self._append(first, last, lines, self._clock.now()):
                     return
-            self.behind = self.last < store.journal_seq()
+                self._tell()
+            self.behind, self._taken = self.last < store.journal_seq(), self.last
 
     def _pass_over(self, first: int) -> None:
         """What the store no longer has, and what was not found here, is lost: only someone who deletes files does that.
@@ -152,7 +212,8 @@ class Writer:
     @property
     def idle(self) -> bool:
         """Whether everything that was taken is on disk."""
-        return not self.rolled and not self.behind and (self.open is None or self.open.synced == self.open.last)
+        waiting = self.rolled or self.behind or self._gathered or self._appending
+        return not waiting and (self.open is None or self.open.synced == self.open.last)
 
     async def _in_thread(self, work: Callable[..., object], *arguments: object) -> None:
         """What has begun is finished, even if whoever waits for it is told to stop."""
@@ -193,7 +254,7 @@ class Writer:
 
     def begin(self, after: int) -> None:
         """A node without an earlier life."""
-        self.last, self.behind = after, False
+        self.last, self._taken, self.behind = after, after, False
 
     async def start(self, store: Store, limit: int) -> None:
         """Go on where the last life ended: what is there and good, up to the last number that the store knows, is kept;
@@ -260,6 +321,8 @@ class Writer:
         self._tell()
 
     def _tell(self) -> None:
+        if not self._waiting:
+            return
         for entry in [entry for entry in self._waiting if entry[0] <= self.last or self._closing]:
             self._waiting.remove(entry)
             if not entry[1].done():

@@ -1,6 +1,6 @@
 """Events on their way to the journal: committed with the changes they tell of, kept until the journal has them on disk.
 
-The events of one commit are one row of lines, packed if most are alike. The journal is handed the lines after the
+The events of one commit are one row of lines, packed if some are alike. The journal is handed the lines after the
 commit; when it says that they are in its files, the rows go with the next commit. So after any death of the process the
 rows that are left say what the journal may lack.
 """
@@ -8,7 +8,7 @@ rows that are left say what the journal may lack.
 from collections.abc import Sequence
 
 from penstock.core.journal import Batch, Journal
-from penstock.core.outbox import Outbox, unpacked
+from penstock.core.outbox import Outbox
 from penstock.stores.sqlite.database import Database
 
 _LAST = "journal-seq"
@@ -31,10 +31,10 @@ class Outgoing:
         return int(self._db.execute("SELECT last FROM outbox ORDER BY first DESC LIMIT 1").get or kept)
 
     def after(self, seq: int, limit: int) -> Sequence[Batch]:
-        rows = self._db.execute(
+        rows: list[Batch] = self._db.execute(
             "SELECT first, last, lines FROM outbox WHERE last>? ORDER BY first LIMIT ?", (seq, limit)
         ).fetchall()
-        return [(first, last, unpacked(lines)) for first, last, lines in rows]
+        return rows
 
     def published(self, seq: int) -> None:
         """The journal has everything up to this number."""
@@ -44,8 +44,7 @@ class Outgoing:
         """Into the transaction that is about to be committed."""
         self._batch = batch = self._outbox.take()
         if batch is not None:
-            first, last, lines = batch
-            self._db.execute("INSERT INTO outbox VALUES (?,?,?)", (first, last, self._outbox.packed or lines))
+            self._db.execute("INSERT INTO outbox VALUES (?,?,?)", batch)
         if self._published > self._dropped:
             self._dropped = self._published
             self._db.execute("DELETE FROM outbox WHERE first<=? AND last<=?", (self._dropped, self._dropped))

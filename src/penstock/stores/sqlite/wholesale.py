@@ -97,4 +97,4 @@ class Wholesale:
 
     def _tell(self, lines: Any) -> None:
         if lines is not None and lines.count:
-            self._outbox.add(lines.count, lines.written, lines.packed)
+            self._outbox.add(lines.count, lines.packed)
