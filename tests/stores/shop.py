@@ -14,7 +14,7 @@ from conformance.stores import new_folder
 from conformance.world import Line, World
 from penstock.core.clock import ManualClock
 from penstock.core.journal import FULL
-from penstock.core.outbox import unpacked
+from penstock.core.outbox import PACKED, unpacked
 from penstock.stores.sqlite import SqliteStore
 
 from .conftest import keyring
@@ -107,12 +107,20 @@ async def _played(
         left = {
             "counters": (counts, entry.counters), "rows": rows, "told": shop.told,
             "heard": sum(messages for *_, messages in shop.heard),
-            "lines": [json.loads(line) for *_, lines in book.batches for line in unpacked(lines).splitlines()],
+            "lines": [json.loads(line) for *_, kept in book.batches for line in _lines(kept).splitlines()],
         }  # fmt: skip
         return _without_ids(left), shop.clients.natively
     finally:
         await store.close()
         shutil.rmtree(folder)
+
+
+def _lines(kept: bytes) -> bytes:
+    """Made by Python, and the same by native code of what that packed."""
+    lines = unpacked(kept)
+    if kept.startswith(PACKED):
+        assert native.unpacked(kept) == lines
+    return lines
 
 
 def _rows(store: SqliteStore, table: str, encrypted: bool) -> list[Any]:

@@ -1,0 +1,171 @@
+"""Lines that come packed: they become text a moment later, in another thread, and are nowhere out of order, missing or
+twice."""
+
+import asyncio
+import errno
+import threading
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from penstock.core.outbox import PACKED, unpacked
+from penstock.journal.disk import Disk
+from penstock.journal.writer import GATHER_SECONDS, MOST_GATHERED
+
+from .desk import Desk, Fatal, FullDisk
+
+BATCHES = 30
+
+
+def packed(lines: bytes) -> bytes:
+    return PACKED + msgspec.msgpack.encode([lines])
+
+
+def all_of_them(number: int) -> bool:
+    return True
+
+
+def every_third(number: int) -> bool:
+    return number % 3 == 0
+
+
+class PackingDesk(Desk):
+    """Its store packs the lines of commits that `packs` chooses."""
+
+    packs: Callable[[int], bool] = staticmethod(all_of_them)
+
+    def _listen(self) -> None:
+        commits = count()
+
+        def committed(first: int, last: int, lines: bytes) -> None:
+            self.lines += lines.splitlines(keepends=True)
+            self.journal.writer.committed(first, last, packed(lines) if self.packs(next(commits)) else lines)
+
+        self.journal.committed = committed  # type: ignore[method-assign]
+
+    async def keep(self) -> None:
+        """What is done in the background, once."""
+        await self.keeper.run_once(self.clock.now())
+
+    async def send_many(self, number: int = BATCHES) -> None:
+        for place in range(number):
+            await self.send(f"m{place}")
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> PackingDesk:
+    return PackingDesk(tmp_path)
+
+
+def test_what_is_packed_has_its_lines() -> None:
+    assert unpacked(packed(b"{}\n")) == unpacked(b"{}\n") == b"{}\n"
+
+
+@pytest.mark.parametrize("packs", [all_of_them, every_third])
+async def test_lines_are_in_the_files_in_their_order(desk: PackingDesk, packs: Callable[[int], bool]) -> None:
+    desk.packs = packs
+    await desk.begin()
+    await desk.send_many()
+    await desk.journal.writer.settle()
+    assert desk.written() == desk.lines
+    await desk.send_many()
+    await desk.keep()
+    assert desk.journal.writer.idle
+    assert desk.written() == desk.lines
+    await desk.journal.stop()
+
+
+async def test_they_are_there_a_moment_later_though_nobody_asks(desk: PackingDesk) -> None:
+    await desk.begin()
+    await desk.send_many()
+    assert not desk.journal.writer.idle
+    await desk.journal.wait(desk.store.journal_seq(), 60)
+    assert desk.written() == desk.lines
+    await desk.journal.stop()
+
+
+async def test_who_reads_finds_what_was_just_committed(desk: PackingDesk) -> None:
+    journal = await desk.begin()
+    await desk.send_many()
+    read = await journal.read(journal.node, 1, 1 << 20)
+    assert read.lines.splitlines(keepends=True) == desk.lines
+    await journal.stop()
+
+
+async def test_who_waits_is_told(desk: PackingDesk) -> None:
+    journal = await desk.begin()
+    await desk.send("first")
+    await journal.writer.settle()
+    waiting = asyncio.ensure_future(journal.wait(journal.last + 1, 3600))
+    await asyncio.sleep(0)
+    await desk.send("second")
+    await asyncio.wait_for(waiting, 60)
+    assert desk.written() == desk.lines
+    await journal.stop()
+    assert desk.written() == desk.lines
+
+
+async def test_segments_are_rolled_on_the_way(desk: PackingDesk) -> None:
+    await desk.begin(segment_bytes=1000)
+    await desk.send_many()
+    await desk.keep()
+    await desk.send_many()
+    await desk.journal.stop()
+    assert len(desk.files) > BATCHES // 10
+    assert desk.written() == desk.lines
+
+
+async def test_a_server_that_stops_writes_them(desk: PackingDesk) -> None:
+    await desk.begin()
+    await desk.send_many()
+    await desk.journal.stop()
+    assert desk.written() == desk.lines
+
+
+async def test_what_a_full_disk_did_not_take_comes_from_the_outbox(desk: PackingDesk) -> None:
+    disk = FullDisk(1 << 20)
+    journal = await desk.begin(disk)
+    await desk.send_many(3)
+    await journal.writer.settle()
+    disk.room = 1000
+    await desk.send_many()
+    await journal.writer.settle()
+    assert journal.trouble()
+    await desk.send_many()
+    disk.room = 1 << 20
+    await desk.keep()
+    assert journal.trouble() is None
+    assert desk.written() == desk.lines
+    await journal.stop()
+
+
+async def test_a_disk_that_does_not_keep_up_is_caught_up_with_from_the_outbox(desk: PackingDesk) -> None:
+    class Slow(Disk):
+        def write(self, file: int, lines: bytes) -> None:
+            going_on.wait(60)
+            super().write(file, lines)
+
+    going_on, journal = threading.Event(), await desk.begin(Slow())
+    await desk.send("first")
+    await journal.wait(desk.store.journal_seq(), 2 * GATHER_SECONDS)
+    await desk.send_many(MOST_GATHERED + 1)
+    assert journal.writer.behind
+    going_on.set()
+    await desk.keep()
+    assert not journal.writer.behind
+    assert desk.written() == desk.lines
+    await journal.stop()
+
+
+async def test_a_disk_that_fails_stops_the_server(desk: PackingDesk) -> None:
+    class Broken(Disk):
+        def write(self, file: int, lines: bytes) -> None:
+            raise OSError(errno.EIO, "Input/output error")
+
+    journal = await desk.begin(Broken())
+    await desk.send("a")
+    with pytest.raises(Fatal):
+        await journal.writer.settle()
