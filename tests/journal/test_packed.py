@@ -108,6 +108,19 @@ async def test_who_waits_is_told(desk: PackingDesk) -> None:
     assert desk.written() == desk.lines
 
 
+async def test_it_can_be_asked_for_at_any_moment(desk: PackingDesk) -> None:
+    await desk.begin()
+    for moment in range(200):
+        await desk.send("a")
+        desk.journal.writer._begin_to_append()
+        for _ in range(moment % 10):
+            await asyncio.sleep(0)
+        await desk.journal.writer.settle()
+        assert desk.journal.writer.last == desk.store.journal_seq()
+    await desk.journal.stop()
+    assert desk.written() == desk.lines
+
+
 async def test_segments_are_rolled_on_the_way(desk: PackingDesk) -> None:
     await desk.begin(segment_bytes=1000)
     await desk.send_many()

@@ -100,34 +100,37 @@ class Writer:
         if self._waiting:
             self._begin_to_append()
         elif not self._gathering:
-            loop = asyncio.get_running_loop()
-            self._gathering = loop.call_later(GATHER_SECONDS, self._begin_to_append)
+            self._gather()
+
+    def _gather(self) -> None:
+        self._gathering = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._begin_to_append)
 
     def _begin_to_append(self) -> None:
         if self._gathering:
             self._gathering.cancel()
             self._gathering = None
         if self._gathered and not self._appending:
-            batches, self._gathered = self._gathered, []
-            appending = asyncio.to_thread(self._append_all, batches, self._clock.now())
-            self._appending = asyncio.ensure_future(appending)
-            self._appending.add_done_callback(self._appended)
+            self._appending = asyncio.ensure_future(self._append_gathered())
+
+    async def _append_gathered(self) -> None:
+        batches, self._gathered = self._gathered, []
+        try:
+            await asyncio.to_thread(self._append_all, batches, self._clock.now())
+        except BaseException:
+            self.behind = True
+            raise
+        finally:
+            self._appending = None
+            if self.behind:
+                self._gathered.clear()
+            self._tell()
+            if self._gathered and not self._gathering:
+                self._gather()
 
     def _append_all(self, batches: list[Batch], now: int) -> None:
         for first, last, kept in batches:
             if not self._append(first, last, self._lines(kept), now):
                 return
-
-    def _appended(self, appending: "asyncio.Future[None]") -> None:
-        self._appending = None
-        if error := appending.exception():
-            log.error("lines of the journal could not be written", exc_info=error)
-            self.behind = True
-        if self.behind:
-            self._gathered.clear()
-        self._tell()
-        if self._gathered:
-            self._gathering = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._begin_to_append)
 
     async def settle(self) -> None:
         """Wait until everything that was taken is in a file, unless the disk fails or is full."""
