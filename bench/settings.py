@@ -1,10 +1,13 @@
-"""What a setting costs: servers that differ in it alone, loaded in turn, each beside the first of the same round.
+"""What a setting costs, or a change of the code: servers that differ in it alone, loaded in turn, each beside the first
+of the same round.
 
     python bench/settings.py journal=off journal=events journal=full
     python bench/settings.py native=off native=on --mode cycle10
     python bench/settings.py journal_segment_bytes=1000000,native=on native=on --rounds 4
+    python bench/settings.py tree=../before/src tree=src --mode longpoll
 
-The machine may be faster in one minute than in the next: the ratios are of turns that follow each other.
+`tree` is where the code is: that of another checkout, whose native part was compiled for the same Python. The machine
+may be faster in one minute than in the next: the ratios are of turns that follow each other.
 """
 
 import argparse
@@ -18,7 +21,7 @@ from statistics import mean
 
 from penstock.bench.modes import MODES, measured
 from penstock.bench.own_server import Running, running
-from penstock.bench.report import aligned
+from penstock.bench.report import aligned, figure
 from penstock.bench.results import Point
 from penstock.bench.session import Options
 from penstock.bench.target import BenchError
@@ -26,6 +29,8 @@ from penstock.bench.watch import Watch
 
 SETTLING_SECONDS = 0.5
 BODY_BYTES = 256
+TREE, WAITING = "tree", "longpoll"
+MODES_IN_TURN = ("cycle", "cycle10", "fifo", WAITING)
 
 
 def main() -> int:
@@ -43,14 +48,20 @@ def main() -> int:
             print(f"round {number + 1} of {arguments.rounds}", end="\r", file=sys.stderr)
     print(f"{arguments.mode}, {arguments.rounds} rounds of {arguments.seconds} s; the ratio is the mean of the rounds'")
     cells = [row(settings, [each[place] for each in rounds], rounds) for place, settings in enumerate(servers)]
-    print("\n".join(aligned(("SETTINGS", "MESSAGES/S", "RATIO", "LEAST", "MOST", "CPU µs"), cells)))
+    title = "p50 ms" if arguments.mode == WAITING else "MESSAGES/S"
+    print("\n".join(aligned(("SETTINGS", title, "RATIO", "LEAST", "MOST", "CPU µs"), cells)))
     return 0
 
 
 def started(stack: ExitStack, settings: str) -> Running:
     folder = stack.enter_context(tempfile.TemporaryDirectory())
-    chosen = {f"PENSTOCK_{name.upper()}": value for name, value in pairs(settings)}
+    chosen = dict(variable(name, value) for name, value in pairs(settings))
     return stack.enter_context(running(Path(folder), {**os.environ, **chosen}))
+
+
+def variable(name: str, value: str) -> tuple[str, str]:
+    """By which a server is told of it."""
+    return ("PYTHONPATH", str(Path(value).resolve())) if name == TREE else (f"PENSTOCK_{name.upper()}", value)
 
 
 def points(server: Running, arguments: argparse.Namespace) -> Iterator[Point]:
@@ -61,11 +72,11 @@ def points(server: Running, arguments: argparse.Namespace) -> Iterator[Point]:
 
 
 def row(settings: str, own: list[Point], rounds: list[list[Point]]) -> tuple[str, ...]:
-    ratios = [point.per_second / each[0].per_second for point, each in zip(own, rounds, strict=True)]
+    ratios = [figure(point) / figure(each[0]) for point, each in zip(own, rounds, strict=True)]
     processor = 1000 * mean(point.cpu_per_1000 or 0 for point in own)
-    per_second = mean(point.per_second for point in own)
+    told = mean(figure(point) for point in own)
     least, most = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
-    return settings, f"{per_second:,.0f}", f"{mean(ratios):.3f}", least, most, f"{processor:.1f}"
+    return settings, f"{told:,.{0 if told > 100 else 2}f}", f"{mean(ratios):.3f}", least, most, f"{processor:.1f}"
 
 
 def pairs(settings: str) -> list[tuple[str, str]]:
@@ -83,7 +94,7 @@ def checked(settings: str) -> str:
 def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("settings", nargs="+", type=checked, metavar="NAME=VALUE,…", help="of one server each")
-    parser.add_argument("--mode", default="cycle", choices=["cycle", "cycle10", "fifo"], help="the load (cycle)")
+    parser.add_argument("--mode", default="cycle", choices=MODES_IN_TURN, help="the load (cycle)")
     parser.add_argument("--connections", type=int, metavar="N", help="how many (default: the mode's)")
     parser.add_argument("--rounds", type=int, default=10, metavar="N", help="how often each has its turn (10)")
     parser.add_argument("--seconds", type=float, default=1.5, metavar="S", help="how long a turn is (1.5)")

@@ -13,7 +13,7 @@ import pytest
 
 from penstock.core.outbox import PACKED, unpacked
 from penstock.journal.disk import Disk
-from penstock.journal.writer import GATHER_SECONDS, MOST_GATHERED
+from penstock.journal.writer import GATHER_SECONDS
 
 from .desk import Desk, Fatal, FullDisk
 
@@ -164,7 +164,8 @@ async def test_a_disk_that_does_not_keep_up_is_caught_up_with_from_the_outbox(de
     going_on, journal = threading.Event(), await desk.begin(Slow())
     await desk.send("first")
     await journal.wait(desk.store.journal_seq(), 2 * GATHER_SECONDS)
-    await desk.send_many(MOST_GATHERED + 1)
+    journal.writer.most_gathered = 1000
+    await desk.send_many()
     assert journal.writer.behind
     going_on.set()
     await desk.keep()

@@ -31,8 +31,8 @@ DAY_MS = 86_400_000
 BATCHES_AT_ONCE = 100
 GATHER_SECONDS = 0.05
 """For so long packed lines may wait for others."""
-MOST_GATHERED = 2000
-"""Batches: if so many wait, the disk does not keep up, and they are in the outbox anyway."""
+MOST_GATHERED = 32 * 1024 * 1024
+"""Bytes: if so many wait, the disk does not keep up, and they are in the outbox anyway."""
 
 
 @dataclass(slots=True)
@@ -73,6 +73,7 @@ class Writer:
         self._awake = False
         self._working: asyncio.Future[object] | None = None
         self._gathered: list[Batch] = []
+        self._gathered_bytes, self.most_gathered = 0, MOST_GATHERED
         self._gathering: asyncio.TimerHandle | None = None
         self._appending: asyncio.Future[None] | None = None
         self._closing = False
@@ -81,7 +82,7 @@ class Writer:
     # Taking lines
 
     def committed(self, first: int, last: int, lines: bytes) -> None:
-        if self.behind or first != self._taken + 1 or len(self._gathered) >= MOST_GATHERED:
+        if self.behind or first != self._taken + 1 or self._gathered_bytes > self.most_gathered:
             self.behind = True
         else:
             self._take((first, last, lines))
@@ -97,6 +98,7 @@ class Writer:
             self._tell()
             return
         self._gathered.append(batch)
+        self._gathered_bytes += len(lines)
         if self._waiting:
             self._begin_to_append()
         elif not self._gathering:
@@ -113,7 +115,7 @@ class Writer:
             self._appending = asyncio.ensure_future(self._append_gathered())
 
     async def _append_gathered(self) -> None:
-        batches, self._gathered = self._gathered, []
+        batches, self._gathered, self._gathered_bytes = self._gathered, [], 0
         try:
             await asyncio.to_thread(self._append_all, batches, self._clock.now())
         except BaseException:
@@ -122,7 +124,7 @@ class Writer:
         finally:
             self._appending = None
             if self.behind:
-                self._gathered.clear()
+                self._gathered, self._gathered_bytes = [], 0
             self._tell()
             if self._gathered and not self._gathering:
                 self._gather()
