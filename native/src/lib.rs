@@ -31,7 +31,7 @@ mod native {
     #[pymodule_export]
     use crate::form::Form;
     #[pymodule_export]
-    use crate::gzip::Gzip;
+    use crate::gzip::compress;
     #[pymodule_export]
     use crate::journal::{Lines, unpacked};
     #[pymodule_export]

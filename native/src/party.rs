@@ -20,6 +20,9 @@ use crate::handle::Seal;
 use crate::lane::{Core, Key};
 use crate::wire::{Entry, number, quote};
 
+/// More than most replies have.
+const REPLY_BYTES: usize = 1 << 13;
+
 pub struct Request {
     pub key: Key,
     pub raw: Vec<u8>,
@@ -126,7 +129,7 @@ impl Party {
     fn answer(&mut self, date: &[u8], mut write: impl FnMut(&Party, &mut Vec<u8>, Range<usize>)) -> usize {
         let core = self.core.clone();
         let mut core = core.lock().expect("no one panics with it");
-        let (mut reply, mut body, mut from) = (Vec::new(), Vec::new(), 0);
+        let (mut reply, mut body, mut from) = (Vec::with_capacity(REPLY_BYTES), Vec::with_capacity(REPLY_BYTES), 0);
         let requests = std::mem::take(&mut self.requests);
         let answered = requests.len();
         for request in requests {

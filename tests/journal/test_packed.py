@@ -155,19 +155,51 @@ async def test_what_a_full_disk_did_not_take_comes_from_the_outbox(desk: Packing
     await journal.stop()
 
 
-async def test_a_disk_that_does_not_keep_up_is_caught_up_with_from_the_outbox(desk: PackingDesk) -> None:
-    class Slow(Disk):
-        def write(self, file: int, lines: bytes) -> None:
-            going_on.wait(60)
-            super().write(file, lines)
+class Slow(Disk):
+    """Writes when it is told to."""
 
-    going_on, journal = threading.Event(), await desk.begin(Slow())
+    def __init__(self) -> None:
+        self.asked, self.going_on = threading.Event(), threading.Event()
+
+    def write(self, file: int, lines: bytes) -> None:
+        self.asked.set()
+        self.going_on.wait(60)
+        super().write(file, lines)
+
+
+async def test_an_event_after_all_was_published_is_told_of_whatever_came_meanwhile(desk: PackingDesk) -> None:
+    disk, wakes = Slow(), list[None]()
+    journal = await desk.begin(disk)
+    journal.wake = lambda: wakes.append(None)
+    disk.going_on.set()
+    await desk.send("a")
+    await journal.writer.settle()
+    desk.clock.advance(61)
+    disk.going_on.clear()
+    disk.asked.clear()
+    keeping = asyncio.ensure_future(desk.keep())
+    await desk.send("b")
+    await asyncio.to_thread(disk.asked.wait, 60)
+    await desk.send("c")
+    disk.going_on.set()
+    await keeping
+    assert journal.idle
+    assert desk.find("_open-*") == []
+    wakes.clear()
+    await desk.send("d")
+    assert wakes
+    await journal.stop()
+
+
+async def test_a_disk_that_does_not_keep_up_is_caught_up_with_from_the_outbox(desk: PackingDesk) -> None:
+    disk = Slow()
+    journal = await desk.begin(disk)
     await desk.send("first")
     await journal.wait(desk.store.journal_seq(), 2 * GATHER_SECONDS)
     journal.writer.most_gathered = 1000
     await desk.send_many()
     assert journal.writer.behind
-    going_on.set()
+    disk.going_on.set()
     await desk.keep()
     assert not journal.writer.behind
     assert desk.written() == desk.lines

@@ -8,7 +8,6 @@ import fcntl
 import gzip
 import os
 import shutil
-from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import IO
@@ -83,9 +82,7 @@ class Disk:
         with source.open("rb") as plain, target.open("wb") as raw:
             os.fchmod(raw.fileno(), 0o600)
             if self.native is not None:
-                packer = self.native.Gzip()
-                raw.writelines(map(packer.compress, iter(partial(plain.read, PIECE_BYTES), b"")))
-                raw.write(packer.finish())
+                self.native.compress(plain.fileno(), raw.fileno())
             else:
                 with gzip.GzipFile("", "wb", COMPRESSION, raw, mtime=0) as packed:
                     shutil.copyfileobj(plain, packed, PIECE_BYTES)

@@ -190,7 +190,6 @@ class Writer:
 
     async def catch_up(self, store: Store) -> None:
         """Write out what is in the store's outbox and not here."""
-        self._awake = False
         await self.settle()
         while self.behind:
             goal = store.journal_seq()
@@ -219,6 +218,10 @@ class Writer:
         """Whether everything that was taken is on disk."""
         waiting = self.rolled or self.behind or self._gathered or self._appending
         return not waiting and (self.open is None or self.open.synced == self.open.last)
+
+    def rest(self) -> None:
+        """Nobody looks after this until it wakes them."""
+        self._awake = False
 
     async def _in_thread(self, work: Callable[..., object], *arguments: object) -> None:
         """What has begun is finished, even if whoever waits for it is told to stop."""

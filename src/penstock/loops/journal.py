@@ -44,6 +44,7 @@ class JournalKeeper:
         writer = self._journal.writer
         if not self._journal.idle:
             return now + SYNC_EVERY_MS
+        writer.rest()
         due = [self._retain_at]
         if writer.open:
             due.append(writer.open.since + self._journal.keeping.segment_seconds * 1000)
