@@ -13,6 +13,7 @@ const PACKED: u8 = 0xc1;
 const NIL: u8 = 0xc0;
 const NEGATIVE: u8 = 0xd3;
 const BYTES: u8 = 0xc4;
+const MORE_BYTES: u8 = 0xc5;
 const MANY_BYTES: u8 = 0xc6;
 const ARRAY: u8 = 0xdd;
 
@@ -210,6 +211,8 @@ impl<'a> Packed<'a> {
     fn bytes(&mut self) -> Option<&'a [u8]> {
         let length = if self.after(BYTES).is_some() {
             self.take(1)?[0] as usize
+        } else if self.after(MORE_BYTES).is_some() {
+            u16::from_be_bytes(self.take(2)?.try_into().ok()?) as usize
         } else {
             self.after(MANY_BYTES)?;
             self.length()? as usize
@@ -269,6 +272,20 @@ mod tests {
             "x".repeat(300),
         );
         assert_eq!(String::from_utf8(written(&kept(&lines)).unwrap()).unwrap(), expected);
+    }
+
+    /// Python writes their lengths in as few bytes as it takes.
+    #[test]
+    fn lines_that_python_told_may_be_of_any_length() {
+        for (mark, length) in
+            [(&[BYTES, 200][..], 200), (&[MORE_BYTES, 1, 0], 256), (&[MANY_BYTES, 0, 1, 0, 0], 65_536)]
+        {
+            let mut kept = vec![PACKED];
+            pack_array(&mut kept, 1);
+            kept.extend_from_slice(mark);
+            kept.resize(kept.len() + length, b'x');
+            assert_eq!(written(&kept), Some(vec![b'x'; length]));
+        }
     }
 
     #[test]

@@ -64,6 +64,14 @@ def test_what_is_packed_has_its_lines() -> None:
     assert unpacked(packed(b"{}\n")) == unpacked(b"{}\n") == b"{}\n"
 
 
+def test_what_was_packed_as_text_is_still_read() -> None:
+    part = [b'{"seq":', b',"id":"', b',"by":"me"', 7, [b'a"', b"}\n", b'b","size":3', b',"duration_ms":4}\n']]
+    kept = PACKED + msgspec.msgpack.encode([b"{}\n", part])
+    assert unpacked(kept) == (
+        b'{}\n{"seq":7,"id":"a","by":"me"}\n{"seq":8,"id":"b","size":3,"by":"me","duration_ms":4}\n'
+    )
+
+
 @pytest.mark.parametrize("packs", [all_of_them, every_third])
 async def test_lines_are_in_the_files_in_their_order(desk: PackingDesk, packs: Callable[[int], bool]) -> None:
     desk.packs = packs

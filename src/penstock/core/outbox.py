@@ -35,6 +35,8 @@ _encode, _encode_lines = msgspec.json.Encoder().encode, msgspec.json.Encoder().e
 PACKED = b"\xc1"
 """No line begins with it. Then comes an array of lines, and of packed ones that are alike (`_alike`)."""
 _ARRAY = b"\xdd"
+ALIKE = 6
+"""What is said of lines that are alike."""
 
 _pack, _unpack = msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder(list[bytes | list[Any]]).decode
 
@@ -43,7 +45,11 @@ def unpacked(kept: bytes) -> bytes:
     """The lines of what was kept, whether or not it is packed."""
     if not kept.startswith(PACKED):
         return kept
-    return b"".join(part if isinstance(part, bytes) else b"".join(_alike(*part)) for part in _unpack(kept[1:]))
+    return b"".join(part if isinstance(part, bytes) else b"".join(_lines_of(part)) for part in _unpack(kept[1:]))
+
+
+def _lines_of(part: list[Any]) -> Iterator[bytes]:
+    return _alike(*part) if len(part) == ALIKE else _alike_in_text(*part)
 
 
 def _alike(
@@ -65,6 +71,12 @@ def _alike(
         if body is not None:
             told.append(b',"body":' + body)
         yield b"".join([*told, b"}\n"])
+
+
+def _alike_in_text(before: bytes, between: bytes, behind: bytes, first: int, own: list[bytes]) -> Iterator[bytes]:
+    """As they were packed once, and may still be in a store that was killed then: two pieces of text for each line."""
+    for number, middle, end in zip(count(first), own[::2], own[1::2], strict=False):
+        yield b"%b%d%b%b%b%b" % (before, number, between, middle, behind, end)
 
 
 @lru_cache(20_000)
