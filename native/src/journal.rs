@@ -2,6 +2,7 @@
 //! everything else. Here they are kept in as few bytes as they can be, and become text in another thread.
 
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::chance::{bits, spelt};
@@ -117,24 +118,30 @@ fn pack_quoted(cells: &mut Vec<u8>, text: Option<&[u8]>) {
     pack_bytes(cells, &quoted);
 }
 
-/// The lines of what was kept, packed; None if it is not to be read here.
+/// The lines of what was kept, packed or not; None if it is not to be read here.
 #[pyfunction]
-pub fn unpacked<'py>(py: Python<'py>, kept: &[u8]) -> Option<Bound<'py, PyBytes>> {
-    let lines = py.detach(|| written(kept))?;
+pub fn unpacked(py: Python<'_>, kept: Vec<PyBackedBytes>) -> Option<Bound<'_, PyBytes>> {
+    let lines = py.detach(|| {
+        let mut out = Vec::with_capacity(kept.iter().map(|one| one.len() * 10).sum());
+        kept.iter().try_for_each(|one| write(&mut out, one)).map(|()| out)
+    })?;
     Some(PyBytes::new(py, &lines))
 }
 
-fn written(kept: &[u8]) -> Option<Vec<u8>> {
-    let mut rest = Packed { rest: kept.strip_prefix(&[PACKED])? };
-    let mut out = Vec::with_capacity(kept.len() * 10);
+fn write(out: &mut Vec<u8>, kept: &[u8]) -> Option<()> {
+    let Some(packed) = kept.strip_prefix(&[PACKED]) else {
+        out.extend_from_slice(kept);
+        return Some(());
+    };
+    let mut rest = Packed { rest: packed };
     for _ in 0..rest.array()? {
         if rest.rest.first() == Some(&ARRAY) {
-            write_alike(&mut out, &mut rest)?;
+            write_alike(out, &mut rest)?;
         } else {
             out.extend_from_slice(rest.bytes()?);
         }
     }
-    rest.rest.is_empty().then_some(out)
+    rest.rest.is_empty().then_some(())
 }
 
 fn write_alike(out: &mut Vec<u8>, packed: &mut Packed<'_>) -> Option<()> {
@@ -245,6 +252,11 @@ mod tests {
     use super::*;
     use crate::chance::uuid;
 
+    fn written(kept: &[u8]) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        write(&mut out, kept).map(|()| out)
+    }
+
     fn kept(lines: &Lines) -> Vec<u8> {
         let mut kept = vec![PACKED];
         pack_array(&mut kept, 2);
@@ -293,7 +305,7 @@ mod tests {
         let mut lines = Lines::new(b"{", b",", b"", 6, false);
         lines.add(Line { id: &uuid(), first: &[("size", 3)], ..Line::default() });
         let mut whole = kept(&lines);
-        for end in 0..whole.len() {
+        for end in 1..whole.len() {
             assert_eq!(written(&whole[..end]), None);
         }
         whole.push(0);

@@ -129,6 +129,34 @@ async def test_it_can_be_asked_for_at_any_moment(desk: PackingDesk) -> None:
     assert desk.written() == desk.lines
 
 
+async def test_to_ask_for_it_ends_though_more_comes_all_the_time(desk: PackingDesk) -> None:
+    disk = Slow()
+    journal = await desk.begin(disk)
+    await desk.send("first")
+    goal, settling = desk.store.journal_seq(), asyncio.ensure_future(journal.writer.settle())
+    while not settling.done():
+        await asyncio.to_thread(disk.asked.wait, 60)
+        disk.asked.clear()
+        await desk.send("another")
+        disk.going_on.set()
+        disk.going_on.clear()
+        await asyncio.sleep(GATHER_SECONDS / 10)
+    assert journal.last == goal
+    disk.going_on.set()
+    await journal.stop()
+    assert desk.written() == desk.lines
+
+
+async def test_many_commits_are_written_at_once(desk: PackingDesk) -> None:
+    disk = Counting()
+    journal = await desk.begin(disk)
+    await desk.send_many()
+    await journal.writer.settle()
+    assert disk.written == 1
+    assert desk.written() == desk.lines
+    await journal.stop()
+
+
 async def test_segments_are_rolled_on_the_way(desk: PackingDesk) -> None:
     await desk.begin(segment_bytes=1000)
     await desk.send_many()
@@ -163,6 +191,14 @@ async def test_what_a_full_disk_did_not_take_comes_from_the_outbox(desk: Packing
     await journal.stop()
 
 
+class Counting(Disk):
+    written = 0
+
+    def write(self, file: int, lines: bytes) -> None:
+        self.written += 1
+        super().write(file, lines)
+
+
 class Slow(Disk):
     """Writes when it is told to."""
 
@@ -191,6 +227,9 @@ async def test_an_event_after_all_was_published_is_told_of_whatever_came_meanwhi
     await desk.send("c")
     disk.going_on.set()
     await keeping
+    for _ in range(2):
+        desk.clock.advance(61)
+        await desk.keep()
     assert journal.idle
     assert desk.find("_open-*") == []
     wakes.clear()

@@ -119,7 +119,7 @@ def _lines(kept: bytes) -> bytes:
     """Made by Python, and the same by native code of what that packed."""
     lines = unpacked(kept)
     if kept.startswith(PACKED):
-        assert native.unpacked(kept) == lines
+        assert native.unpacked([kept]) == lines
     return lines
 
 

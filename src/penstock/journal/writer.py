@@ -12,7 +12,7 @@ It refuses to know what the lines say, when to do what is due (`loops.journal` d
 
 import asyncio
 import errno
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +31,9 @@ DAY_MS = 86_400_000
 BATCHES_AT_ONCE = 100
 GATHER_SECONDS = 0.05
 """For so long packed lines may wait for others."""
+PORTION_BYTES = 64 * 1024
+"""Of packed lines, that become text at once. The thread that does it, and the loop, have to wait for each other before
+and after."""
 MOST_GATHERED = 32 * 1024 * 1024
 """Bytes: if so many wait, the disk does not keep up, and they are in the outbox anyway."""
 
@@ -130,20 +133,23 @@ class Writer:
                 self._gather()
 
     def _append_all(self, batches: list[Batch], now: int) -> None:
-        for first, last, kept in batches:
-            if not self._append(first, last, self._lines(kept), now):
+        for portion in _portions(batches, min(PORTION_BYTES, self._segment_bytes // 100)):
+            firsts, lasts, kept = zip(*portion, strict=True)
+            if not self._append(firsts[0], lasts[-1], self._lines(kept), now):
                 return
 
     async def settle(self) -> None:
-        """Wait until everything that was taken is in a file, unless the disk fails or is full."""
-        while self._gathered or self._appending:
+        """Wait until everything that was taken up to now is in a file, unless the disk fails or is full, and no thread
+        is at it."""
+        goal = self._taken
+        while self._appending or (self._gathered and self.last < goal):
             self._begin_to_append()
             if self._appending:
                 await asyncio.shield(self._appending)
 
-    def _lines(self, kept: bytes) -> bytes:
+    def _lines(self, kept: Sequence[bytes]) -> bytes:
         native = self._disk.native
-        return (native and native.unpacked(kept)) or unpacked(kept)
+        return (native and native.unpacked(kept)) or b"".join(map(unpacked, kept))
 
     def _append(self, first: int, last: int, lines: bytes, now: int) -> bool:
         """Whether there was room."""
@@ -197,7 +203,7 @@ class Writer:
             if not batches:
                 self._pass_over(goal + 1)
             for batch in batches:
-                first, last, lines = _after((*batch[:2], self._lines(batch[2])), self.last)
+                first, last, lines = _after((*batch[:2], self._lines(batch[2:])), self.last)
                 self._pass_over(first)
                 if not self._append(first, last, lines, self._clock.now()):
                     return
@@ -343,3 +349,15 @@ def _after(batch: Batch, seq: int) -> Batch:
     if first > seq:
         return batch
     return seq + 1, last, lines.split(b"\n", seq - first + 1)[-1]
+
+
+def _portions(batches: Sequence[Batch], most_bytes: int) -> Iterator[Sequence[Batch]]:
+    """In each of them as many as are so many bytes, and one at least."""
+    begin = size = 0
+    for end, (_, _, kept) in enumerate(batches):
+        size += len(kept)
+        if size > most_bytes and end > begin:
+            yield batches[begin:end]
+            begin, size = end, len(kept)
+    if batches:
+        yield batches[begin:]
