@@ -32,6 +32,10 @@ class Post:
         self.store.expect(1)
         await self.line.send("a")
 
+    async def send_together(self, bodies: str) -> None:
+        self.store.expect(len(bodies))
+        await asyncio.gather(*(self.line.send(body) for body in bodies))
+
 
 async def post(opened: Open, queue: str = "orders") -> Post:
     world = await opened(None)
@@ -47,9 +51,33 @@ async def test_a_lone_change_is_committed_before_the_loop_goes_on(opened: Open) 
 
 async def test_those_who_come_together_share_a_commit(opened: Open) -> None:
     here = await post(opened)
-    here.store.expect(3)
-    await asyncio.gather(*(here.line.send(body) for body in "abc"))
+    await here.send_together("abc")
     assert here.commits == [3]
+
+
+async def test_the_first_who_comes_again_shares_a_commit_with_those_who_come_next(opened: Open) -> None:
+    here = await post(opened)
+    await here.send_together("abc")
+    others = list[asyncio.Task[object]]()
+
+    def come() -> None:
+        here.store.expect(2)
+        others.extend(asyncio.create_task(here.line.send(body)) for body in "bc")
+
+    asyncio.get_running_loop().call_soon(come)
+    await here.send()
+    await asyncio.gather(*others)
+    assert here.commits == [3, 3]
+
+
+async def test_who_was_in_company_and_is_not_any_more_waits_once_for_a_turn_of_the_loop(opened: Open) -> None:
+    here = await post(opened)
+    await here.send_together("abc")
+    await asyncio.wait_for(here.send(), 10)
+    turned = list[bool]()
+    asyncio.get_running_loop().call_soon(turned.append, True)
+    await here.send()
+    assert (here.commits, turned) == ([3, 1, 1], [])
 
 
 @pytest.mark.parametrize("queue", ["orders", "payments.fifo"])

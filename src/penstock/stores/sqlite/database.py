@@ -4,7 +4,7 @@ Changes are applied on the event loop, one after the other, inside one open tran
 share one change, which is made just before the commit (`share`). The transaction is committed, with one fsync, as soon
 as the loop has run everything that was ready: requests that arrive together share the commit, and a lone request never
 waits for a timer, nor for a turn of the loop. A send that wakes a receiver does: the receive is in the next turn, and
-in the same commit. A caller is answered after the commit with its change returned, and before the journal's file and
+in the same commit. So does the first request after a commit that many shared: their next ones are on their way. A caller is answered after the commit with its change returned, and before the journal's file and
 the counters are.
 
 What can go wrong: a full disk rolls the batch back, everyone in it is told to try again, and the store goes on with
@@ -42,6 +42,8 @@ Ts = TypeVarTuple("Ts")
 
 SHARE_AT_MOST = 512
 """Changes in one commit, about."""
+FEW = 2
+"""Calls in one commit: with so many, each is nearly alone."""
 ROOM_BYTES = 4 * 1024 * 1024
 FULL = "The disk is full."
 REFUSALS = (KeyRefused, QueueGone, RecordsChanged, TooManyInFlight)
@@ -75,7 +77,7 @@ class Database:
         self._waiting = 0
         self._parties: dict[Key, Party] = {}
         self._in_transaction = self._unsettled = self._refused_midway = self._changed = self._failed = False
-        self.alone = False
+        self.alone, self._calls, self._company = False, 0, 0
         self._lock: IO[bytes] | None = None
         self.disk_full, self._room, self._reserve = False, False, Reserve(path)
         self.on_commit: Callable[[int, float], None] = lambda changes, seconds: None
@@ -101,6 +103,12 @@ class Database:
         self._connection.enable_load_extension(True)
         self._connection.load_extension(str(native.__file__), "penstock_opened")
         self._connection.enable_load_extension(False)
+
+    def expect(self, calls: int) -> None:
+        """So many come now. One by itself is committed at once, unless it was in company until a moment ago: then the
+        others are about to come again."""
+        self._calls += calls
+        self.alone = calls == 1 and self._company <= FEW
 
     def close(self) -> None:
         if self._lock is None:
@@ -217,7 +225,7 @@ class Database:
         self._settle()
         self.execute("BEGIN IMMEDIATE")
         self._in_transaction, self._changed = True, False
-        self._written, self._joined, self._refused_midway = Written(self._loop), 1, False
+        self._written, self._joined, self._refused_midway = Written(self._loop), int(self._company <= FEW), False
         self._loop.call_soon(self._commit_when_all_are_in)
 
     def wait_for_more(self) -> None:
@@ -265,6 +273,7 @@ class Database:
             return
         self._in_transaction, self._unsettled = False, True
         waiting, self._waiting = self._waiting, 0
+        self._company, self._calls = self._calls, 0
         if self._changed:
             self.disk_full = self.disk_full and not self._room
             self.on_commit(waiting, perf_counter() - started)

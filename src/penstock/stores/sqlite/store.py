@@ -82,7 +82,7 @@ class SqliteStore(Parties):
         self.database.on_commit = observer
 
     def expect(self, calls: int) -> None:
-        self.database.alone = calls == 1
+        self.database.expect(calls)
 
     def trouble(self) -> str | None:
         return FULL if self.database.disk_full else None
