@@ -34,7 +34,7 @@ const HEADS: &str = "SELECT m.number, m.enqueued, m.size, m.grp, m.receives, m.i
     FROM message_group AS g CROSS JOIN message AS m ON m.shelf=g.shelf AND m.grp=g.id AND m.place=g.head
     WHERE g.shelf=?1 AND g.noisy=0 AND g.available IS NOT NULL ORDER BY g.available, g.head";
 const DELIVER: &str = "UPDATE message SET state=1, shown=?2, due=?1, receives=receives+1, received=?2,
-    first_received=coalesce(first_received, ?2) WHERE number=?3";
+    first_received=coalesce(first_received, ?2), room=NULL WHERE number=?3";
 const BLOCK: &str = "UPDATE message_group SET ready=ready-1, in_flight=in_flight+1, available=NULL WHERE id=?1";
 const END: &str = "DELETE FROM message_group WHERE messages=1 AND id=?1";
 const LEAVE: &str = "UPDATE message_group SET messages=messages-1, ready=ready-?2, in_flight=in_flight-?3,

@@ -16,10 +16,11 @@ pub const STATES: usize = 4;
 /// A longer content lies apart, as `stores/sqlite/cards.py` has it.
 const CARRIED_BYTES: usize = 2000;
 const CLAIM_BYTES: usize = 28;
+const TIME_BYTES: usize = 6;
 
 const INSERT: &str =
-    "INSERT INTO message (number, shelf, enqueued, state, place, due, grp, size, id, checksum, content)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+    "INSERT INTO message (number, shelf, enqueued, state, place, due, grp, size, id, checksum, content, room)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
 const INSERT_BULK: &str = "INSERT INTO bulk VALUES (?1, ?2)";
 const HELD: &str =
     "SELECT state, size, receives, received, enqueued, id, content IS NULL, grp, due, number FROM message
@@ -42,6 +43,14 @@ pub struct Spot {
     pub place: Option<i64>,
     pub due: Option<i64>,
     pub group: i64,
+}
+
+impl Spot {
+    /// What its row is going to grow by when it is first handed out (`cards.py` says why). Here a message has a place in
+    /// line only if its queue is a FIFO queue, and keeps it.
+    fn room(&self) -> &'static [u8] {
+        &[0; 24][..TIME_BYTES * (3 + self.place.is_some() as usize - self.due.is_some() as usize)]
+    }
 }
 
 /// A message that may be deleted. None is what is not the number that it ought to be.
@@ -89,6 +98,7 @@ impl Rows {
             Value::Blob(id),
             Value::Int(checksum(id, &packed)),
             if carried { Value::Blob(&packed) } else { Value::Null },
+            Value::Blob(spot.room()),
         ];
         self.insert.run(&values, |_| false)?;
         if !carried {

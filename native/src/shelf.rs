@@ -18,7 +18,7 @@ const FRESH: &str = "SELECT number, enqueued, size, grp, receives, id, checksum,
     WHERE shelf=?1 AND state=0 AND place IS NULL AND enqueued=?2 AND number>=?3 ORDER BY number";
 const YOUNGER: &str = "SELECT number, enqueued, size, grp, receives, id, checksum, content FROM message
     WHERE shelf=?1 AND state=0 AND place IS NULL AND enqueued>?2 ORDER BY enqueued, number";
-const DELIVER: &str = "UPDATE message SET state=1, due=?1, receives=1, received=?2, first_received=?2
+const DELIVER: &str = "UPDATE message SET state=1, due=?1, receives=1, received=?2, first_received=?2, room=NULL
     WHERE number BETWEEN ?3 AND ?4";
 
 #[pyclass(unsendable)]

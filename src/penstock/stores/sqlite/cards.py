@@ -19,6 +19,16 @@ COLUMNS = f"{_CHANGING}, content"
 WITHOUT_CONTENT = f"{_CHANGING}, CASE WHEN content IS NOT NULL THEN x'' END"
 """For those who need to know only whether the content is in the row."""
 
+TIME_BYTES = 6
+"""What a time takes in a row."""
+
+
+def room(fifo: bool, waits: bool) -> bytes:
+    """As much as the row of a new message is going to grow by when it is handed out: by the times when that was, when it
+    was first, and when it is over, and on a FIFO queue by a second one of when it was. Those that wait in line, or for
+    their delay, have one time already that they lose then."""
+    return bytes(TIME_BYTES * (3 + fifo - waits))
+
 
 class Card(msgspec.Struct, frozen=True, gc=False):
     """A row. See the schema for `state`, `place` and `due`; `received` is the time of the last delivery."""

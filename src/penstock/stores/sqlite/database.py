@@ -4,8 +4,8 @@ Changes are applied on the event loop, one after the other, inside one open tran
 share one change, which is made just before the commit (`share`). The transaction is committed, with one fsync, as soon
 as the loop has run everything that was ready: requests that arrive together share the commit, and a lone request never
 waits for a timer, nor for a turn of the loop. A send that wakes a receiver does: the receive is in the next turn, and
-in the same commit. So does the first request after a commit that many shared: their next ones are on their way. A caller is answered after the commit with its change returned, and before the journal's file and
-the counters are.
+in the same commit. So does the first request after a commit that many shared: their next ones are on their way. A
+caller is answered after the commit with its change returned, and before the journal's file and the counters are.
 
 What can go wrong: a full disk rolls the batch back, everyone in it is told to try again, and the store goes on with
 what makes room, until there is some. Any other I/O error means that nobody knows what is on the disk any more: everyone

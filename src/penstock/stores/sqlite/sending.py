@@ -10,7 +10,7 @@ from typing import Any
 from penstock.core.message import NewMessage, Sent
 from penstock.core.outbox import Outbox
 from penstock.core.store import DEDUPLICATION_MS
-from penstock.stores.sqlite.cards import CARRIED_BYTES, Cards
+from penstock.stores.sqlite.cards import CARRIED_BYTES, Cards, room
 from penstock.stores.sqlite.catalogue import DELAYED, READY, Catalogue, Entry
 from penstock.stores.sqlite.data_keys import DataKey, DataKeys
 from penstock.stores.sqlite.database import Database
@@ -18,7 +18,7 @@ from penstock.stores.sqlite.packing import checksum, pack
 from penstock.stores.sqlite.shelves import Shelves, Spot
 from penstock.stores.sqlite.statements import rows
 
-_COLUMNS = "number", "shelf", "enqueued", "state", "place", "due", "grp", "size", "id", "checksum", "content"
+_COLUMNS = "number", "shelf", "enqueued", "state", "place", "due", "grp", "size", "id", "checksum", "content", "room"
 
 
 @cache
@@ -93,7 +93,8 @@ class Sending:
             entry.placed = True
         elif not due and (entry.fresh is None or (now, number) < entry.fresh):
             entry.fresh = now, number
-        return number, entry.shelf, now, state, place, due, group, message.size, identity, check, carried
+        spare = room(entry.fifo, due is not None or (place is not None and not entry.fifo))
+        return number, entry.shelf, now, state, place, due, group, message.size, identity, check, carried, spare
 
     def _enter_fifo(
         self, entry: Entry, messages: Sequence[NewMessage], numbers: Sequence[int], now: int

@@ -42,7 +42,7 @@ def _deliver(column: str, messages: int) -> str:
     """On a standard queue a message leaves its place in line, on a FIFO queue it keeps it."""
     return (
         f"UPDATE message SET state=?, {column}=?, due=?, receives=receives+1, received=?,"
-        f" first_received=coalesce(first_received, ?) WHERE number IN {listed(messages)}"
+        f" first_received=coalesce(first_received, ?), room=NULL WHERE number IN {listed(messages)}"
     )
 
 
