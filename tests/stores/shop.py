@@ -23,7 +23,8 @@ native = compiled()
 
 TABLES = {
     "message": "SELECT number, m.shelf, enqueued, state, place, shown, due, g.name, size, receives, first_received,"
-    " received, m.id, length(room), {content} FROM message AS m LEFT JOIN message_group AS g ON g.id=m.grp ORDER BY number",
+    " received, m.id, length(room), {content} FROM message AS m LEFT JOIN message_group AS g ON g.id=m.grp"
+    " ORDER BY number",
     "bulk": "SELECT number, {content} FROM bulk ORDER BY number",
     "message_group": "SELECT shelf, name, messages, ready, in_flight, last_sent, noisy, available, head"
     " FROM message_group ORDER BY shelf, name",

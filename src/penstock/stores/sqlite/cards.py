@@ -24,9 +24,9 @@ TIME_BYTES = 6
 
 
 def room(fifo: bool, waits: bool) -> bytes:
-    """As much as the row of a new message is going to grow by when it is handed out: by the times when that was, when it
-    was first, and when it is over, and on a FIFO queue by a second one of when it was. Those that wait in line, or for
-    their delay, have one time already that they lose then."""
+    """As much as the row of a new message is going to grow by when it is handed out: by the times of that, of the first
+    such, and of its end, and on a FIFO queue by another of that. Those that wait in line, or for their delay, have one
+    time already that they lose then."""
     return bytes(TIME_BYTES * (3 + fifo - waits))
 
 
