@@ -130,17 +130,14 @@ async def test_it_can_be_asked_for_at_any_moment(desk: PackingDesk) -> None:
 
 
 async def test_to_ask_for_it_ends_though_more_comes_all_the_time(desk: PackingDesk) -> None:
-    disk = Slow()
+    disk = OneByOne()
     journal = await desk.begin(disk)
     await desk.send("first")
     goal, settling = desk.store.journal_seq(), asyncio.ensure_future(journal.writer.settle())
-    while not settling.done():
-        await asyncio.to_thread(disk.asked.wait, 60)
-        disk.asked.clear()
-        await desk.send("another")
-        disk.going_on.set()
-        disk.going_on.clear()
-        await asyncio.sleep(GATHER_SECONDS / 10)
+    await asyncio.to_thread(disk.asked.wait, 60)
+    await desk.send("another")
+    disk.going_on.set()
+    await asyncio.wait_for(settling, 10)
     assert journal.last == goal
     disk.going_on.set()
     await journal.stop()
@@ -209,6 +206,14 @@ class Slow(Disk):
         self.asked.set()
         self.going_on.wait(60)
         super().write(file, lines)
+
+
+class OneByOne(Slow):
+    """It has to be told for each."""
+
+    def write(self, file: int, lines: bytes) -> None:
+        super().write(file, lines)
+        self.going_on.clear()
 
 
 async def test_an_event_after_all_was_published_is_told_of_whatever_came_meanwhile(desk: PackingDesk) -> None:

@@ -33,7 +33,8 @@ GATHER_SECONDS = 0.05
 """For so long packed lines may wait for others."""
 PORTION_BYTES = 64 * 1024
 """Of packed lines, that become text at once. The thread that does it, and the loop, have to wait for each other before
-and after."""
+and after. In a small segment they are fewer: what is written at once is not divided between segments."""
+PORTIONS_OF_A_SEGMENT = 100
 MOST_GATHERED = 32 * 1024 * 1024
 """Bytes: if so many wait, the disk does not keep up, and they are in the outbox anyway."""
 
@@ -133,7 +134,7 @@ class Writer:
                 self._gather()
 
     def _append_all(self, batches: list[Batch], now: int) -> None:
-        for portion in _portions(batches, min(PORTION_BYTES, self._segment_bytes // 100)):
+        for portion in _portions(batches, min(PORTION_BYTES, self._segment_bytes // PORTIONS_OF_A_SEGMENT)):
             firsts, lasts, kept = zip(*portion, strict=True)
             if not self._append(firsts[0], lasts[-1], self._lines(kept), now):
                 return

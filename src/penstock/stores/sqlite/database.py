@@ -77,7 +77,9 @@ class Database:
         self._waiting = 0
         self._parties: dict[Key, Party] = {}
         self._in_transaction = self._unsettled = self._refused_midway = self._changed = self._failed = False
-        self.alone, self._calls, self._company = False, 0, 0
+        self.alone = False
+        self._calls = self._company = 0
+        """Announced since the last commit, and before it."""
         self._lock: IO[bytes] | None = None
         self.disk_full, self._room, self._reserve = False, False, Reserve(path)
         self.on_commit: Callable[[int, float], None] = lambda changes, seconds: None
@@ -108,7 +110,11 @@ class Database:
         """So many come now. One by itself is committed at once, unless it was in company until a moment ago: then the
         others are about to come again."""
         self._calls += calls
-        self.alone = calls == 1 and self._company <= FEW
+        self.alone = calls == 1 and not self._in_company
+
+    @property
+    def _in_company(self) -> bool:
+        return self._company > FEW
 
     def close(self) -> None:
         if self._lock is None:
@@ -225,7 +231,8 @@ class Database:
         self._settle()
         self.execute("BEGIN IMMEDIATE")
         self._in_transaction, self._changed = True, False
-        self._written, self._joined, self._refused_midway = Written(self._loop), int(self._company <= FEW), False
+        self._written, self._refused_midway = Written(self._loop), False
+        self._joined = 0 if self._in_company else 1
         self._loop.call_soon(self._commit_when_all_are_in)
 
     def wait_for_more(self) -> None:
