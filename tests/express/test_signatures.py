@@ -99,8 +99,9 @@ async def test_a_request_that_is_not_as_it_was_signed_is_refused_alike(start: St
 
 async def test_a_date_at_either_end_of_what_is_taken_is_taken_by_native_code(start: Start) -> None:
     site = await start()
-    url, line = await site.create("orders"), await site.lent_line("SendMessage")
+    url = await site.create("orders")
     for shift in (-SKEW + 3, SKEW - 3):
+        line = await site.lent_line("SendMessage")
         at = time.time() + shift
         same_day = time.gmtime(at).tm_yday == time.gmtime().tm_yday
         assert await line.by_lane("SendMessage", {"QueueUrl": url, "MessageBody": "m"}, how=Signing(at=at)) == same_day
