@@ -8,33 +8,9 @@
 //! Only for files that need no padding up to a sector's end: with it, a page is written in parts.
 
 use std::ffi::{c_int, c_void};
-use std::ptr::null_mut;
 
+use crate::file::{File, Instead, Methods, replace};
 use crate::sqlite::{Connection, OK};
-
-/// A file of SQLite's. Behind this are things that only whoever opened it knows.
-#[repr(C)]
-struct File {
-    methods: *const Methods,
-}
-
-/// As SQLite has them (`sqlite3_io_methods`), up to those that files other than a log need.
-#[repr(C)]
-struct Methods {
-    version: c_int,
-    close: unsafe extern "C" fn(*mut File) -> c_int,
-    read: unsafe extern "C" fn(*mut File, *mut c_void, c_int, i64) -> c_int,
-    write: unsafe extern "C" fn(*mut File, *const c_void, c_int, i64) -> c_int,
-    truncate: unsafe extern "C" fn(*mut File, i64) -> c_int,
-    sync: unsafe extern "C" fn(*mut File, c_int) -> c_int,
-    size: unsafe extern "C" fn(*mut File, *mut i64) -> c_int,
-    lock: unsafe extern "C" fn(*mut File, c_int) -> c_int,
-    unlock: unsafe extern "C" fn(*mut File, c_int) -> c_int,
-    is_reserved: unsafe extern "C" fn(*mut File, *mut c_int) -> c_int,
-    control: unsafe extern "C" fn(*mut File, c_int, *mut c_void) -> c_int,
-    sector_bytes: unsafe extern "C" fn(*mut File) -> c_int,
-    traits: unsafe extern "C" fn(*mut File) -> c_int,
-}
 
 const VERSION: c_int = 1;
 const POWERSAFE_OVERWRITE: c_int = 0x1000;
@@ -46,75 +22,41 @@ const SIZE: std::ops::Range<usize> = 4..8;
 /// The largest page that SQLite knows: files need not take more at once, and those of Unix do not.
 const MOST_BYTES: usize = 1 << 16;
 
-/// In place of a file's own methods. What was gathered belongs at `start`.
-#[repr(C)]
-struct Log {
-    /// First: a pointer to it is a pointer to all of this.
-    methods: Methods,
-    own: *const Methods,
+/// What was gathered belongs at `start`.
+struct Pages {
     start: i64,
     gathered: Vec<u8>,
     /// Whether the next piece is the last page of a commit.
     ends: bool,
 }
 
+type Log = Instead<Pages>;
+
 /// Gather what is written to the log of a connection from now on, if it has one.
 pub fn gather(connection: &Connection) {
-    let mut file: *mut File = null_mut();
-    if connection.control(JOURNAL_POINTER, (&raw mut file).cast()) != OK || file.is_null() {
-        return;
-    }
-    // SAFETY: SQLite has opened the file if it has methods, and keeps it where it is until it closes it.
-    unsafe {
-        let own = (*file).methods;
-        if own.is_null() || ((*own).traits)(file) & POWERSAFE_OVERWRITE == 0 {
-            return;
-        }
-        let methods = Methods {
-            version: VERSION,
-            close,
-            read,
-            write,
-            truncate,
-            sync,
-            size,
-            control,
-            lock: (*own).lock,
-            unlock: (*own).unlock,
-            is_reserved: (*own).is_reserved,
-            sector_bytes: (*own).sector_bytes,
-            traits: (*own).traits,
-        };
-        let log = Box::new(Log { methods, own, start: 0, gathered: Vec::new(), ends: false });
-        (*file).methods = Box::into_raw(log).cast();
-    }
+    replace(connection, JOURNAL_POINTER, |file, own| {
+        let methods = Methods { version: VERSION, close, read, write, truncate, sync, size, control, ..*own };
+        let nothing = Pages { start: 0, gathered: Vec::new(), ends: false };
+        // SAFETY: the file is open.
+        let powersafe = unsafe { (own.traits)(file) } & POWERSAFE_OVERWRITE != 0;
+        powersafe.then_some((methods, nothing))
+    });
 }
 
 impl Log {
-    /// # Safety
-    /// The file has these methods, and is used by nobody else meanwhile.
-    unsafe fn of<'a>(file: *mut File) -> &'a mut Log {
-        // SAFETY: `gather` put it there.
-        unsafe { &mut *(*file).methods.cast_mut().cast() }
-    }
-
-    fn own(&self) -> &'static Methods {
-        // SAFETY: they live as long as the file is open.
-        unsafe { &*self.own }
-    }
-
     fn end(&self) -> i64 {
-        self.start + self.gathered.len() as i64
+        self.state.start + self.state.gathered.len() as i64
     }
 
     /// Whatever is to be written is written now. If that fails, whoever asks is told, and it is not tried again.
-    unsafe fn write_out(&mut self, file: *mut File) -> c_int {
-        if self.gathered.is_empty() {
+    fn write_out(&mut self) -> c_int {
+        if self.state.gathered.is_empty() {
             return OK;
         }
-        let (bytes, count) = (self.gathered.as_ptr().cast(), self.gathered.len() as c_int);
-        let code = unsafe { (self.own().write)(file, bytes, count, self.start) };
-        self.gathered.clear();
+        let (bytes, count) = (self.state.gathered.as_ptr().cast(), self.state.gathered.len() as c_int);
+        // SAFETY: the file is open.
+        let code = unsafe { (self.own().write)(self.file, bytes, count, self.state.start) };
+        self.state.gathered.clear();
         code
     }
 }
@@ -123,22 +65,22 @@ impl Log {
 
 unsafe extern "C" fn write(file: *mut File, bytes: *const c_void, count: c_int, at: i64) -> c_int {
     let (log, bytes) = unsafe { (Log::of(file), std::slice::from_raw_parts(bytes.cast::<u8>(), count as usize)) };
-    if at != log.end() || log.gathered.len() + bytes.len() > MOST_BYTES {
-        let code = unsafe { log.write_out(file) };
+    if at != log.end() || log.state.gathered.len() + bytes.len() > MOST_BYTES {
+        let code = log.write_out();
         if code != OK {
             return code;
         }
-        log.start = at;
+        log.state.start = at;
     }
-    log.gathered.extend_from_slice(bytes);
-    let over = std::mem::replace(&mut log.ends, bytes.len() == HEAD_BYTES && bytes[SIZE] != [0; 4]);
-    if over { unsafe { log.write_out(file) } } else { OK }
+    log.state.gathered.extend_from_slice(bytes);
+    let over = std::mem::replace(&mut log.state.ends, bytes.len() == HEAD_BYTES && bytes[SIZE] != [0; 4]);
+    if over { log.write_out() } else { OK }
 }
 
 /// Write out, and then do what is asked for.
 unsafe fn then(file: *mut File, what: impl FnOnce(&'static Methods) -> c_int) -> c_int {
     let log = unsafe { Log::of(file) };
-    match unsafe { log.write_out(file) } {
+    match log.write_out() {
         OK => what(log.own()),
         code => code,
     }
@@ -168,12 +110,7 @@ unsafe extern "C" fn control(file: *mut File, what: c_int, with: *mut c_void) ->
 
 /// What was written and not synced belongs to no commit, and is written nevertheless.
 unsafe extern "C" fn close(file: *mut File) -> c_int {
-    // SAFETY: it was made by `gather`, and the file has its own methods again before it is gone.
-    let mut log = unsafe { Box::from_raw((*file).methods.cast_mut().cast::<Log>()) };
-    unsafe {
-        let code = log.write_out(file);
-        (*file).methods = log.own;
-        let closed = (log.own().close)(file);
-        if code == OK { closed } else { code }
-    }
+    let code = unsafe { Log::of(file) }.write_out();
+    let closed = unsafe { Log::close(file) };
+    if code == OK { closed } else { code }
 }

@@ -11,7 +11,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::null_mut;
 use std::rc::Rc;
 
-use crate::log;
+use crate::{lease, log};
 
 pub const OK: c_int = 0;
 const ROW: c_int = 100;
@@ -50,6 +50,7 @@ thread_local! {
 pub unsafe extern "C" fn penstock_opened(db: *mut c_void, _error: *mut *mut c_char, api: *const c_void) -> c_int {
     let connection = Connection { db, api: api.cast() };
     log::gather(&connection);
+    lease::keep(&connection);
     LOADED.with(|loaded| *loaded.borrow_mut() = Some(connection));
     OK
 }

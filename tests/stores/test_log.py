@@ -8,8 +8,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from conformance.gathering import compiled
 from penstock.stores.sqlite.file import connect
+from stores.natively import connected
 
 WAL = "-wal"
 MOST_BYTES = 1 << 16
@@ -54,11 +54,7 @@ def disk() -> Iterator[Disk]:
 
 
 def opened(path: Path) -> apsw.Connection:
-    connection = connect(path)
-    connection.execute("CREATE TABLE IF NOT EXISTS page (number INTEGER PRIMARY KEY, content BLOB)")
-    connection.enable_load_extension(True)
-    connection.load_extension(str(compiled().__file__), "penstock_opened")
-    return connection
+    return connected(path, "page (number INTEGER PRIMARY KEY, content BLOB)")
 
 
 def fill(connection: apsw.Connection, pages: int) -> None:
