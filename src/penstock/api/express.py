@@ -78,6 +78,7 @@ class Express:
         native: ModuleType,
     ) -> None:
         self._site, self._access, self._authorise, self._record, self._native = site, access, authorise, record, native
+        self.wall, self.expect = site.clock.wall, site.store.expect
         self.answered = 0
         """Requests, since the start."""
         self._let_in_before: dict[Who, Call] = {}
@@ -105,12 +106,6 @@ class Express:
         scope = f"{claim.date}/{claim.region}/{claim.service}/{TERMINATOR}"
         form: Form = self._native.Form(operation, like.head, like.holes, opening, rest, scope, key, known.key, known)
         return form
-
-    def wall(self) -> int:
-        return self._site.clock.wall()
-
-    def expect(self, requests: int) -> None:
-        self._site.store.expect(requests)
 
     async def serve(self, party: "Party", date: Callable[[], bytes]) -> "Sequence[Party]":
         """Those who are still to be served, each of them alone."""

@@ -123,10 +123,11 @@ class ExpressLane:
             for party in parties:
                 self._serve(party)
             self._vigil.requests_served()
-        for key, gone in self._lane.abandoned():
-            self._part_from(key, gone)
-        self._take_back()
-        self._look_soon()
+        if self._lane.restless:
+            for key, gone in self._lane.abandoned():
+                self._part_from(key, gone)
+            self._take_back()
+            self._look_soon()
 
     def _take_back(self) -> None:
         for key, unsent, unread, served in self._lane.returned():

@@ -47,6 +47,7 @@ class SqliteStore(Parties):
         self.path = path
         outbox = self._outbox = Outbox()
         self.database = db = Database(path, outbox, self._before_commit, self._after_commit, self._load_again, on_fatal)
+        self.expect = db.expect
         self._catalogue = catalogue = Catalogue(db)
         self._outgoing, self._keepsakes, self._keys = Outgoing(db, outbox), Keepsakes(db), DataKeys(db)
         self._marks = marks = Marks(db)
@@ -80,9 +81,6 @@ class SqliteStore(Parties):
 
     def observe_commits(self, observer: Callable[[int, float], None]) -> None:
         self.database.on_commit = observer
-
-    def expect(self, calls: int) -> None:
-        self.database.expect(calls)
 
     def trouble(self) -> str | None:
         return FULL if self.database.disk_full else None
