@@ -36,6 +36,7 @@ STEPS = {
         r"ext4|folio|blk|bio|iowrite|virt|sync|filemap|buffer|block|write|inode|jbd|fcntl",
     ),
     "kernel, else": ("kernel", ""),
+    "memory of native code": ("native", r"^_?mi_"),
     "signatures (SHA-256)": ("native", r"sha2|confirms"),
     "digests (MD5) and handles (BLAKE2)": ("native", r"md5|blake2|handle|seal"),
     "encryption and checksums": ("native", r"aes|ghash|polyval|[cC]ipher|crc32"),
