@@ -5,9 +5,11 @@ of the same round.
     python bench/settings.py native=off native=on --mode cycle10
     python bench/settings.py journal_segment_bytes=1000000,native=on native=on --rounds 4
     python bench/settings.py tree=../before/src tree=src --mode longpoll
+    python bench/settings.py stored=0 stored=100000 stored=1000000 --mode backlog
 
-`tree` is where the code is: that of another checkout, whose native part was compiled for the same Python. The machine
-may be faster in one minute than in the next: the ratios are of turns that follow each other.
+`tree` is where the code is: that of another checkout, whose native part was compiled for the same Python. `stored` is
+how many messages lie in the queue meanwhile. The machine may be faster in one minute than in the next: the ratios are
+of turns that follow each other.
 """
 
 import argparse
@@ -29,15 +31,15 @@ from penstock.bench.watch import Watch
 
 SETTLING_SECONDS = 0.5
 BODY_BYTES = 256
-TREE, WAITING = "tree", "longpoll"
-MODES_IN_TURN = ("cycle", "cycle10", "fifo", WAITING)
+TREE, STORED, WAITING = "tree", "stored", "longpoll"
+MODES_IN_TURN = ("cycle", "cycle10", "fifo", "backlog", WAITING)
 
 
 def main() -> int:
     arguments = options()
     servers = arguments.settings
     with ExitStack() as stack:
-        turns = [points(started(stack, settings), arguments) for settings in servers]
+        turns = [points(started(stack, settings), stored(settings), arguments) for settings in servers]
         for turn in turns:
             next(turn)  # a server that has just started is slower
         rounds: list[list[Point]] = []
@@ -55,7 +57,7 @@ def main() -> int:
 
 def started(stack: ExitStack, settings: str) -> Running:
     folder = stack.enter_context(tempfile.TemporaryDirectory())
-    chosen = dict(variable(name, value) for name, value in pairs(settings))
+    chosen = dict(variable(name, value) for name, value in pairs(settings) if name != STORED)
     return stack.enter_context(running(Path(folder), {**os.environ, **chosen}))
 
 
@@ -64,9 +66,14 @@ def variable(name: str, value: str) -> tuple[str, str]:
     return ("PYTHONPATH", str(Path(value).resolve())) if name == TREE else (f"PENSTOCK_{name.upper()}", value)
 
 
-def points(server: Running, arguments: argparse.Namespace) -> Iterator[Point]:
+def stored(settings: str) -> int:
+    return int(dict(pairs(settings)).get(STORED, 0))
+
+
+def points(server: Running, depth: int, arguments: argparse.Namespace) -> Iterator[Point]:
     connections = arguments.connections or MODES[arguments.mode].connections
-    load = Options(connections, arguments.seconds, BODY_BYTES, SETTLING_SECONDS)
+    turns = (depth,) * (arguments.rounds + 1)
+    load = Options(connections, arguments.seconds, BODY_BYTES, SETTLING_SECONDS, steps=turns)
     while True:
         yield from measured(arguments.mode, server.target, load, Watch(server.pid))
 

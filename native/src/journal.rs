@@ -10,7 +10,7 @@ use crate::content::{pack_array, pack_bytes, pack_number, pack_text, unpack_numb
 use crate::wire::{number, quote};
 
 /// What was packed begins with it, and no line does. The others are MessagePack's.
-const PACKED: u8 = 0xc1;
+pub const PACKED: u8 = 0xc1;
 const NIL: u8 = 0xc0;
 const NEGATIVE: u8 = 0xd3;
 const BYTES: u8 = 0xc4;
@@ -28,7 +28,7 @@ pub struct Lines {
     names: Vec<&'static str>,
     cells: Vec<u8>,
     #[pyo3(get)]
-    count: u32,
+    pub count: u32,
 }
 
 /// What is said of one message: values in the order of `core/journal.py`, some before and one behind what all lines have
@@ -42,12 +42,20 @@ pub struct Line<'a> {
     pub body: Option<&'a [u8]>,
 }
 
+/// What the lines about the messages of a queue have in common, whenever something happens to them: `between` is behind
+/// the time.
+pub struct Frame {
+    pub before: Vec<u8>,
+    pub between: Vec<u8>,
+    pub behind: Vec<u8>,
+    pub bodies: bool,
+}
+
 #[pymethods]
 impl Lines {
     #[new]
     fn new(before: &[u8], between: &[u8], behind: &[u8], seq: i64, bodies: bool) -> Lines {
-        let common = [before, between, behind].map(<[u8]>::to_vec);
-        Lines { common, seq, bodies, names: Vec::new(), cells: Vec::new(), count: 0 }
+        Lines::within([before, between, behind].map(<[u8]>::to_vec), seq, bodies)
     }
 
     /// What they have in common, the first number, what their values are called, and what is each line's own.
@@ -58,6 +66,19 @@ impl Lines {
 }
 
 impl Lines {
+    fn within(common: [Vec<u8>; 3], seq: i64, bodies: bool) -> Lines {
+        Lines { common, seq, bodies, names: Vec::new(), cells: Vec::new(), count: 0 }
+    }
+
+    /// Of something that happens now.
+    pub fn of(frame: &Frame, now: i64, seq: i64) -> Lines {
+        let mut between = Vec::with_capacity(frame.between.len() + 32);
+        between.extend_from_slice(b",\"ts_ms\":");
+        number(&mut between, now);
+        between.extend_from_slice(&frame.between);
+        Lines::within([frame.before.clone(), between, frame.behind.clone()], seq, frame.bodies)
+    }
+
     pub fn add(&mut self, line: Line<'_>) {
         self.seq += 1;
         if self.count == 0 {
@@ -77,7 +98,7 @@ impl Lines {
         pack_quoted(cells, line.body.filter(|_| self.bodies));
     }
 
-    fn pack(&self) -> Vec<u8> {
+    pub fn pack(&self) -> Vec<u8> {
         let mut packed = Vec::with_capacity(self.cells.len() + 512);
         pack_array(&mut packed, 6);
         self.common.iter().for_each(|part| pack_bytes(&mut packed, part));

@@ -20,12 +20,15 @@ use pyo3::types::PyBytes;
 
 use crate::form::{Form, Known};
 use crate::party::{Party, Request};
+use crate::permit::Granted;
 use crate::wakeful::{self, Wakeful};
 use crate::wire::{self, Asked};
 
 const EVENTS_AT_ONCE: usize = 256;
 const READ_BYTES: usize = 64 * 1024;
 const READS_BETWEEN_LOOKS: u64 = 16;
+/// More than most servers have queues, for each of a few operations.
+const MOST_PERMITS: usize = 100_000;
 /// Most answers come within it: it takes a commit.
 const STIRRED_SECONDS: f64 = 0.001;
 
@@ -59,12 +62,16 @@ enum End {
 
 /// Those who ask for the same: with heads alike, from one address, of one queue, with the same numbers.
 #[derive(PartialEq, Eq, Hash)]
-struct Alike {
-    form: usize,
-    peer: Arc<str>,
-    queue_url: String,
-    numbers: [Option<u32>; 3],
+pub struct Alike {
+    pub form: usize,
+    pub peer: Arc<str>,
+    pub queue_url: String,
+    pub numbers: [Option<u32>; 3],
 }
+
+/// What is granted to those who are alike; the form, by whose place they are known, stays where it is for as long.
+pub type InForce = (Arc<Known>, Arc<Granted>);
+pub type Permits = HashMap<Alike, InForce>;
 
 pub struct Core {
     epoll: RawFd,
@@ -79,6 +86,7 @@ pub struct Core {
     abandoned: Vec<(Key, bool)>,
     parties: Vec<Party>,
     alike: HashMap<Alike, usize>,
+    permits: Permits,
     scratch: Vec<u8>,
     /// How often bytes were read, and on which processor they arrived, now and then.
     reads: u64,
@@ -201,12 +209,23 @@ impl Core {
     ) {
         let numbers = [asked.most, asked.visibility, asked.wait];
         let alike = Alike { form: Arc::as_ptr(&form) as usize, peer, queue_url: asked.queue_url, numbers };
-        let parties = &mut self.parties;
+        let (parties, permits) = (&mut self.parties, &self.permits);
         let place = *self.alike.entry(alike).or_insert_with_key(|alike| {
-            parties.push(Party::new(shared.clone(), form, alike.peer.to_string(), alike.queue_url.clone(), numbers));
+            let (peer, queue_url) = (alike.peer.to_string(), alike.queue_url.clone());
+            let mut party = Party::new(shared.clone(), form, peer, queue_url, numbers);
+            party.permit = permits.get(alike).map(|(_, granted)| granted.clone());
+            parties.push(party);
             parties.len() - 1
         });
         parties[place].join(Request { key, raw, entries: asked.entries.len() }, asked.entries);
+    }
+
+    /// From now on, this is granted to those who are alike. What is granted no more: to be dropped when nobody waits for
+    /// the lane, since Python may have a part in that.
+    pub fn grant(&mut self, alike: Alike, granted: InForce) -> (Permits, Option<InForce>) {
+        let full = self.permits.len() >= MOST_PERMITS;
+        let dropped = if full { std::mem::take(&mut self.permits) } else { Permits::new() };
+        (dropped, self.permits.insert(alike, granted))
     }
 
     /// Answer the request of a connection, which is then ready for its next one.
@@ -329,6 +348,32 @@ impl Lane {
     fn core(&self) -> MutexGuard<'_, Core> {
         self.core.lock().expect("no one panics with it")
     }
+
+    pub fn look(&self, now_ms: i64) -> Vec<Party> {
+        let mut core = self.core();
+        for key in std::mem::take(&mut core.again) {
+            core.look(key, now_ms, &self.core);
+        }
+        let mut events = [libc::epoll_event { events: 0, u64: 0 }; EVENTS_AT_ONCE];
+        loop {
+            // SAFETY: the system writes at most as many events as there is room for.
+            let count = unsafe { libc::epoll_wait(core.epoll, events.as_mut_ptr(), EVENTS_AT_ONCE as i32, 0) };
+            for event in &events[..count.max(0) as usize] {
+                let (key, signs) = (event.u64, event.events);
+                core.look(key, now_ms, &self.core);
+                if signs & (libc::EPOLLHUP | libc::EPOLLERR) as u32 != 0 {
+                    core.end(key, End::OfAll);
+                } else if signs & libc::EPOLLRDHUP as u32 != 0 {
+                    core.end(key, End::OfStream);
+                }
+            }
+            if (count as usize) < EVENTS_AT_ONCE {
+                break;
+            }
+        }
+        core.alike.clear();
+        std::mem::take(&mut core.parties)
+    }
 }
 
 #[pymethods]
@@ -350,6 +395,7 @@ impl Lane {
             abandoned: Vec::new(),
             parties: Vec::new(),
             alike: HashMap::new(),
+            permits: HashMap::new(),
             scratch: vec![0; READ_BYTES],
             reads: 0,
             arrives_at: -1,
@@ -401,31 +447,7 @@ impl Lane {
 
     /// What came: parties, and whether there may be more at once.
     fn poll(&self, py: Python<'_>, now_ms: i64) -> Vec<Party> {
-        py.detach(|| {
-            let mut core = self.core();
-            for key in std::mem::take(&mut core.again) {
-                core.look(key, now_ms, &self.core);
-            }
-            let mut events = [libc::epoll_event { events: 0, u64: 0 }; EVENTS_AT_ONCE];
-            loop {
-                // SAFETY: the system writes at most as many events as there is room for.
-                let count = unsafe { libc::epoll_wait(core.epoll, events.as_mut_ptr(), EVENTS_AT_ONCE as i32, 0) };
-                for event in &events[..count.max(0) as usize] {
-                    let (key, signs) = (event.u64, event.events);
-                    core.look(key, now_ms, &self.core);
-                    if signs & (libc::EPOLLHUP | libc::EPOLLERR) as u32 != 0 {
-                        core.end(key, End::OfAll);
-                    } else if signs & libc::EPOLLRDHUP as u32 != 0 {
-                        core.end(key, End::OfStream);
-                    }
-                }
-                if (count as usize) < EVENTS_AT_ONCE {
-                    break;
-                }
-            }
-            core.alike.clear();
-            std::mem::take(&mut core.parties)
-        })
+        py.detach(|| self.look(now_ms))
     }
 
     /// Connections that are Python's again, each with what is left of its last reply, and with what came on it and was

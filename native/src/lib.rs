@@ -18,9 +18,12 @@ mod lane;
 mod lease;
 mod log;
 mod party;
+mod permit;
+mod rounds;
 mod rows;
 mod shelf;
 mod sqlite;
+mod tally;
 mod wakeful;
 mod wire;
 
@@ -45,5 +48,11 @@ mod native {
     #[pymodule_export]
     use crate::party::Party;
     #[pymodule_export]
+    use crate::permit::Permit;
+    #[pymodule_export]
+    use crate::rounds::Rounds;
+    #[pymodule_export]
     use crate::shelf::Shelf;
+    #[pymodule_export]
+    use crate::tally::Ring;
 }

@@ -17,7 +17,8 @@ use crate::chance::{Uuid, uuid};
 use crate::digest::sums;
 use crate::form::{Known, Operation, hex};
 use crate::handle::Seal;
-use crate::lane::{Core, Key};
+use crate::lane::{Alike, Core, Key};
+use crate::permit::{Granted, Permit};
 use crate::wire::{Entry, number, quote};
 
 /// More than most replies have.
@@ -70,7 +71,9 @@ pub struct Party {
     visibility: Option<u32>,
     #[pyo3(get)]
     wait: Option<u32>,
-    requests: Vec<Request>,
+    pub requests: Vec<Request>,
+    /// What was granted to others like them.
+    pub permit: Option<Arc<Granted>>,
     pub entries: Vec<Entry>,
     pub ids: Vec<Uuid>,
     /// Of messages that were put into a FIFO queue here.
@@ -89,7 +92,7 @@ impl Party {
         queue_url: String,
         [most, visibility, wait]: [Option<u32>; 3],
     ) -> Party {
-        let (requests, entries, ids, sequences, claims, refused, given) = Default::default();
+        let (requests, permit, entries, ids, sequences, claims, refused, given) = Default::default();
         Party {
             core,
             form,
@@ -99,6 +102,7 @@ impl Party {
             visibility,
             wait,
             requests,
+            permit,
             entries,
             ids,
             sequences,
@@ -232,6 +236,26 @@ impl Party {
         }
     }
 
+    /// They and whoever is like them may be served without being looked at again, for as long as this holds.
+    fn grant(&mut self, permit: &Permit) {
+        self.permit = Some(permit.granted.clone());
+        let alike = Alike {
+            form: Arc::as_ptr(&self.form) as usize,
+            peer: self.peer.as_str().into(),
+            queue_url: self.queue_url.clone(),
+            numbers: [self.most, self.visibility, self.wait],
+        };
+        let mut core = self.core.lock().expect("no one panics with it");
+        let dropped = core.grant(alike, (self.form.clone(), permit.granted.clone()));
+        drop(core);
+        drop(dropped);
+    }
+
+    /// Whether they may be served so already.
+    fn is_granted(&self, py: Python<'_>, version: i64) -> bool {
+        self.permit.as_ref().is_some_and(|granted| granted.holds(py, version) && granted.suffices(self.entries.len()))
+    }
+
     /// Nobody of it is served here.
     fn bounce(&mut self) {
         self.give_up(|_| true);
@@ -247,12 +271,12 @@ impl Party {
         Ok(())
     }
 
-    fn sizes(&self) -> Vec<usize> {
+    pub fn sizes(&self) -> Vec<usize> {
         self.entries.iter().map(|entry| entry.text.len()).collect()
     }
 
     /// Of how many messages a group is named, and of how many a deduplication id.
-    fn named(&self) -> (usize, usize) {
+    pub fn named(&self) -> (usize, usize) {
         let of = |wanted: fn(&Entry) -> bool| self.entries.iter().filter(|entry| wanted(entry)).count();
         (of(|entry| entry.group.is_some()), of(|entry| entry.deduplication.is_some()))
     }
@@ -289,7 +313,7 @@ impl Party {
     /// Tell every sender of its messages. `sent` has what they are called, if it is not what they were called here, and
     /// their sequence numbers.
     #[pyo3(signature = (date, sent=None))]
-    fn acknowledge(&mut self, date: &[u8], sent: Option<Vec<(String, Option<String>)>>) -> PyResult<usize> {
+    pub fn acknowledge(&mut self, date: &[u8], sent: Option<Vec<(String, Option<String>)>>) -> PyResult<usize> {
         if !self.sends() || self.ids.len() != self.entries.len() {
             return Err(PyValueError::new_err("nothing was sent"));
         }
@@ -344,7 +368,7 @@ impl Party {
     }
 
     /// Everyone for himself, as a party of one.
-    fn apart(&mut self) -> Vec<Party> {
+    pub fn apart(&mut self) -> Vec<Party> {
         let numbers = [self.most, self.visibility, self.wait];
         let requests = std::mem::take(&mut self.requests);
         let alone = |request| {
@@ -380,7 +404,7 @@ impl Party {
     // Deletes
 
     /// Open the handles, if there is anybody left: whoever brings one that does not open is bounced.
-    fn open_handles(&mut self, handle_key: &[u8], queue_id: i64) -> bool {
+    pub fn open_handles(&mut self, handle_key: &[u8], queue_id: i64) -> bool {
         let seal = Seal::new(handle_key, queue_id);
         let opened: Vec<_> = self.entries.iter().map(|entry| seal.unseal(entry.text.as_bytes())).collect();
         let shut: Vec<bool> = opened.iter().map(Option::is_none).collect();
@@ -395,7 +419,7 @@ impl Party {
 
     /// Tell everyone that it is done. `refused` says of which claims it is not, if they were not dealt with here: whoever
     /// brought one is bounced, and what is asked again of the others changes nothing.
-    fn settle(&mut self, date: &[u8], refused: Option<Vec<bool>>) -> usize {
+    pub fn settle(&mut self, date: &[u8], refused: Option<Vec<bool>>) -> usize {
         let refused = refused.unwrap_or_else(|| std::mem::take(&mut self.refused));
         if refused.contains(&true) {
             self.without(vec![(); refused.len()], &refused);

@@ -12,7 +12,7 @@ use crate::content::{Cipher, Content};
 use crate::journal::{Line, Lines};
 use crate::party::Party;
 use crate::rows::{Found, Held, Rows, STATES, Spot, read, read_claim, runs};
-use crate::sqlite::{self, Connection, Row, Statement, Value};
+use crate::sqlite::{self, Connection, Failure, Row, Statement, Value};
 
 const FRESH: &str = "SELECT number, enqueued, size, grp, receives, id, checksum, content FROM message
     WHERE shelf=?1 AND state=0 AND place IS NULL AND enqueued=?2 AND number>=?3 ORDER BY number";
@@ -45,7 +45,6 @@ impl Shelf {
         })
     }
 
-    /// Put the messages of a party on a shelf, with numbers from `first` on: visible at once, or hidden until `due`.
     #[allow(clippy::too_many_arguments)]
     fn send(
         &mut self,
@@ -58,6 +57,51 @@ impl Shelf {
         cipher: Option<&Cipher>,
         mut lines: Option<PyRefMut<'_, Lines>>,
     ) -> PyResult<()> {
+        Ok(self.put(party, shelf, now, due, first, sender, cipher, lines.as_deref_mut())?)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn receive(
+        &mut self,
+        party: &mut Party,
+        shelf: i64,
+        fresh: (i64, i64),
+        most: usize,
+        limit: usize,
+        now: i64,
+        due: i64,
+        horizon: i64,
+        ciphers: &Bound<'_, PyDict>,
+        mut lines: Option<PyRefMut<'_, Lines>>,
+    ) -> PyResult<(usize, (i64, i64))> {
+        Ok(self.hand_out(party, shelf, fresh, most, limit, now, due, horizon, ciphers, lines.as_deref_mut())?)
+    }
+
+    fn delete(
+        &mut self,
+        party: &mut Party,
+        shelf: i64,
+        now: i64,
+        mut lines: Option<PyRefMut<'_, Lines>>,
+    ) -> PyResult<([usize; STATES], i64)> {
+        Ok(self.take_off(party, shelf, now, lines.as_deref_mut())?)
+    }
+}
+
+impl Shelf {
+    /// Put the messages of a party on a shelf, with numbers from `first` on: visible at once, or hidden until `due`.
+    #[allow(clippy::too_many_arguments)]
+    pub fn put(
+        &mut self,
+        party: &mut Party,
+        shelf: i64,
+        now: i64,
+        due: Option<i64>,
+        first: i64,
+        sender: &str,
+        cipher: Option<&Cipher>,
+        mut lines: Option<&mut Lines>,
+    ) -> Result<(), Failure> {
         party.name_messages();
         for ((entry, id), number) in party.entries.iter().zip(&party.ids).zip(first..) {
             let body = entry.text.as_bytes();
@@ -76,7 +120,7 @@ impl Shelf {
     /// before the first that is not plain, or not younger than `horizon`; and whoever would be given that one among
     /// others is given nothing here.
     #[allow(clippy::too_many_arguments)]
-    fn receive(
+    pub fn hand_out(
         &mut self,
         party: &mut Party,
         shelf: i64,
@@ -87,8 +131,8 @@ impl Shelf {
         due: i64,
         horizon: i64,
         ciphers: &Bound<'_, PyDict>,
-        mut lines: Option<PyRefMut<'_, Lines>>,
-    ) -> PyResult<(usize, (i64, i64))> {
+        mut lines: Option<&mut Lines>,
+    ) -> Result<(usize, (i64, i64)), Failure> {
         let (mut found, mut odd): (Vec<Found>, bool) = (Vec::new(), false);
         let mut take = |row: &Row<'_>| {
             let one = read(row, shelf, horizon, ciphers);
@@ -130,13 +174,13 @@ impl Shelf {
     }
 
     /// Take off a shelf what the claims of a party stand for. How many there were of each state, and their bytes.
-    fn delete(
+    pub fn take_off(
         &mut self,
         party: &mut Party,
         shelf: i64,
         now: i64,
-        mut lines: Option<PyRefMut<'_, Lines>>,
-    ) -> PyResult<([usize; STATES], i64)> {
+        mut lines: Option<&mut Lines>,
+    ) -> Result<([usize; STATES], i64), Failure> {
         let claimed: Vec<(i64, i64)> = party.claims.iter().filter_map(|claim| read_claim(claim, shelf)).collect();
         let mut numbers: Vec<i64> = claimed.iter().map(|(number, _)| *number).collect();
         numbers.sort_unstable();

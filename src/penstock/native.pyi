@@ -32,6 +32,8 @@ class Party:
     ids: Sequence[str]
     connection: int | None
     def __len__(self) -> int: ...
+    def grant(self, permit: Permit) -> None: ...
+    def is_granted(self, version: int) -> bool: ...
     def bounce(self) -> None: ...
     def sizes(self) -> list[int]: ...
     def named(self) -> tuple[int, int]: ...
@@ -86,6 +88,52 @@ class Shelf:
     def delete(
         self, party: Party, shelf: int, now: int, lines: Lines | None
     ) -> tuple[tuple[int, int, int, int], int]: ...
+
+class Permit:
+    def __init__(
+        self,
+        who: Any,
+        version: int,
+        numbers: Any,
+        queue: int,
+        shelf: int,
+        retention_ms: int,
+        journal: tuple[bytes, bytes, bytes, bool] | None,
+        sending: tuple[str, int | None, int, tuple[Cipher, int, int] | None] | None = None,
+        receiving: tuple[int, int, int] | None = None,
+    ) -> None: ...
+
+class Ring:
+    last: int
+    def note(self, number: int, rows: Sequence[Sequence[int | None]]) -> None: ...
+    def take(self, number: int) -> list[tuple[int, tuple[int | None, ...]]]: ...
+    def latest(self) -> dict[int, tuple[int | None, ...]]: ...
+
+class Rounds:
+    touched: list[int]
+    def __init__(self, shelf: Shelf) -> None: ...
+    def serve(
+        self,
+        parties: list[Party],
+        lane: Lane,
+        ring: Ring,
+        moment: tuple[int, int, int, int, int, int, int, bool],
+        watched: dict[int, Any],
+        ciphers: dict[int, Cipher],
+        handle_key: bytes,
+        date: bytes,
+        company: bool,
+    ) -> (
+        tuple[
+            list[Party],
+            list[tuple[Any, int, int, list[int], int, int]],
+            tuple[int, int, bytes] | None,
+            int,
+            int | None,
+            int,
+        ]
+        | None
+    ): ...
 
 def compress(plain: int, packed: int) -> None: ...
 

@@ -15,8 +15,9 @@ import pytest
 
 from penstock import registry
 from penstock.api.sqs.sending import sequence_number
+from penstock.core.errors import Unavailable
 from penstock.core.message import Message, Sent
-from penstock.core.store import Outcome, Receive
+from penstock.core.store import Outcome, Receive, Round
 from penstock.stores.sqlite import SqliteStore
 
 if TYPE_CHECKING:
@@ -51,29 +52,68 @@ def _signature(body: bytes) -> bytes:
     return hmac.new(SIGNING_KEY, to_sign, "sha256").hexdigest().encode()
 
 
-class Gathering:
-    """Clients of one queue of a store."""
+def in_a_round(
+    store: SqliteStore, party: "Party", clients: "Clients", queue_id: int, deed: str | Receive | None, now: int, by: str
+) -> bool:
+    """Whether a party was served by native code alone. Receivers who were given nothing are bounced."""
+    entry = store._catalogue.by_id.get(queue_id)
+    permit = entry and store.permit(entry.queue, deed, None, 0, by)
+    if not permit:
+        return False
+    party.grant(permit)
+    done = store.serve([party], Round(clients.lane, now, SIGNED_AT, 0, {}, HANDLE_KEY, b""))
+    if done is None:
+        return False
+    if not done[1]:
+        if not len(party):
+            raise Unavailable("It was undone.")
+        return False
+    for left in done[0]:
+        left.bounce()
+    return True
 
-    def __init__(self, native: ModuleType, store: SqliteStore, queue_id: int) -> None:
-        self._native, self._store, self._queue_id = native, store, queue_id
+
+class Gathering:
+    """Clients of one queue of a store. With `rounds` they are served in a round, if they can be."""
+
+    def __init__(self, native: ModuleType, store: SqliteStore, queue_id: int, rounds: bool = False) -> None:
+        self._native, self._store, self._queue_id, self._rounds = native, store, queue_id, rounds
         self.natively: list[bool] = []
-        """Which parties were carried out in native code."""
+        """Which parties were carried out in native code; with `rounds`, which were served in a round."""
+
+    def _round(
+        self, party: "Party", clients: "Clients", deed: str | Receive | None, now: int, by: str
+    ) -> list[Told] | None:
+        if not self._rounds:
+            return None
+        with served(party, clients):
+            done = in_a_round(self._store, party, clients, self._queue_id, deed, now, by)
+        self.natively.append(done)
+        return clients.replies() if done else None
+
+    def _note(self, natively: bool) -> None:
+        if not self._rounds:
+            self.natively.append(natively)
 
     async def send(self, *entries: dict[str, str] | list[dict[str, str]], now: int, by: str = "root") -> list[Told]:
         batch = isinstance(entries[0], list)
         bodies = [{"Entries": numbered(entry)} if isinstance(entry, list) else entry for entry in entries]
         party, clients = gathered(self._native, "SendMessageBatch" if batch else "SendMessage", bodies)
+        if told := self._round(party, clients, "AIDAUSER", now, by):
+            return told
         with served(party, clients):
             sent: Sequence[Sent] | None = await self._store.send_party(self._queue_id, party, "AIDAUSER", now, by=by)
-        self.natively.append(sent is None)
+        self._note(sent is None)
         answered = party.acknowledge(b"", None if sent is None else [_told(one) for one in sent])
         return clients.replies(answered)
 
     async def receive(self, receivers: int, seconds: int, now: int, by: str = "root", most: int = 1) -> list[Told]:
         party, clients = gathered(self._native, "ReceiveMessage", [{} for _ in range(receivers)])
+        if told := self._round(party, clients, Receive(most, seconds), now, by):
+            return told
         with served(party, clients):
             given = await self._store.receive_party(self._queue_id, party, Receive(most, seconds), now, by=by)
-        self.natively.append(given is None)
+        self._note(given is None)
         answered = party.hand_out(b"", HANDLE_KEY, self._queue_id, shares(given))
         party.bounce()
         return clients.replies(answered)
@@ -88,9 +128,11 @@ class Gathering:
         ]
         party, clients = gathered(self._native, "DeleteMessageBatch" if batch else "DeleteMessage", bodies)
         assert party.open_handles(HANDLE_KEY, self._queue_id)
+        if told := self._round(party, clients, None, now, by):
+            return told
         with served(party, clients):
             outcomes = await self._store.delete_party(self._queue_id, party, now, by=by)
-        self.natively.append(outcomes is None)
+        self._note(outcomes is None)
         refused = None if outcomes is None else [outcome is Outcome.EXPIRED for outcome in outcomes]
         return clients.replies(party.settle(b"", refused))
 

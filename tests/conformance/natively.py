@@ -1,8 +1,9 @@
 """The embedded store as a server with native code has it: calls that are plain are made by clients, in parties.
 
-Those who ask for the same in one turn of the loop are a party. Whoever is bounced, and whatever is not plain, goes the
-ordinary way. A reply says less than the port does; the rest is what the rows say, looked at within the change itself:
-what became of them, never what ought to. What both say must agree.
+Those who ask for the same in one turn of the loop are a party. Every other of them is served in a round of its own, if
+it can be (`stores/sqlite/rounds.py`). Whoever is bounced, and whatever is not plain, goes the ordinary way. A reply
+says less than the port does; the rest is what the rows say, looked at within the change itself or right after the
+round: what became of them, never what ought to. What both say must agree.
 """
 
 import asyncio
@@ -23,7 +24,7 @@ from penstock.stores.sqlite.claims import Claim
 from penstock.stores.sqlite.database import stop
 
 from .encrypted import EncryptedStore
-from .gathering import HANDLE_KEY, Clients, compiled, gathered, numbered, served, shares
+from .gathering import HANDLE_KEY, Clients, compiled, gathered, in_a_round, numbered, served, shares
 
 MOST_ENTRIES = 10
 LONGEST = 20_000
@@ -60,6 +61,9 @@ class ByParties(SqliteStore):
         self._outcomes: dict[int, list[Outcome]] = {}
         self.natively = 0
         """Parties that were carried out in native code."""
+        self.rounds = 0
+        """Of these, parties that were also committed and answered there."""
+        self._by_round = False
 
     # Calls
 
@@ -140,11 +144,20 @@ class ByParties(SqliteStore):
             if not one.answer.done():
                 one.answer.set_result(answer)
 
+    def _round(self, party: Any, clients: Clients, key: Key) -> bool:
+        self._by_round = not self._by_round
+        served = self._by_round and in_a_round(self, party, clients, key.queue_id, key.rest, key.now, key.by)
+        self.rounds += served
+        self.natively += served
+        return served
+
     async def _serve_send(self, party: Any, clients: Clients, key: Key, asked: list[Asked]) -> list[Any]:
         party.ids = [message.id for one in asked for message in one.items]
-        sent = await self.send_party(key.queue_id, party, key.rest, key.now, by=key.by)
-        self.natively += sent is None
-        party.acknowledge(b"", None if sent is None else [(one.id, _sequence_number(one.sequence)) for one in sent])
+        sent: Sequence[Sent] | None = None
+        if not self._round(party, clients, key):
+            sent = await self.send_party(key.queue_id, party, key.rest, key.now, by=key.by)
+            self.natively += sent is None
+            party.acknowledge(b"", None if sent is None else [(one.id, _sequence_number(one.sequence)) for one in sent])
         answers, place = list[list[Sent]](), 0
         for one, reply in zip(asked, clients.replies(), strict=True):
             assert reply is not None, "what was stored is not bounced"
@@ -157,10 +170,14 @@ class ByParties(SqliteStore):
         return answers
 
     async def _serve_receive(self, party: Any, clients: Clients, key: Key, asked: list[Asked]) -> list[Any]:
-        given = await self.receive_party(key.queue_id, party, key.rest, key.now, by=key.by)
-        self.natively += given is None
-        party.hand_out(b"", HANDLE_KEY, key.queue_id, shares(given))
-        party.bounce()
+        given: Sequence[Sequence[Message] | None] | None = None
+        if self._round(party, clients, key):
+            self._look_at_what_was_handed_out(key.queue_id, key.now)
+        else:
+            given = await self.receive_party(key.queue_id, party, key.rest, key.now, by=key.by)
+            self.natively += given is None
+            party.hand_out(b"", HANDLE_KEY, key.queue_id, shares(given))
+            party.bounce()
         for message in (message for messages in given or () for message in messages or ()):
             self._handed_out[message.claim] = message
         return [reply and [self._given(key, told) for told in reply["Messages"]] for reply in clients.replies()]
@@ -173,9 +190,14 @@ class ByParties(SqliteStore):
 
     async def _serve_delete(self, party: Any, clients: Clients, key: Key, asked: list[Asked]) -> list[Any]:
         assert party.open_handles(HANDLE_KEY, key.queue_id)
-        outcomes = await self.delete_party(key.queue_id, party, key.now, by=key.by)
-        self.natively += outcomes is None
-        party.settle(b"", None if outcomes is None else [outcome is Outcome.EXPIRED for outcome in outcomes])
+        outcomes: Sequence[Outcome] | None = None
+        before = self._looked_at(party, key.queue_id, key.now)
+        if before is not None and self._round(party, clients, key):
+            self._outcomes[id(party)] = self._became(key.queue_id, *before, key.now)
+        else:
+            outcomes = await self.delete_party(key.queue_id, party, key.now, by=key.by)
+            self.natively += outcomes is None
+            party.settle(b"", None if outcomes is None else [outcome is Outcome.EXPIRED for outcome in outcomes])
         became, answers = iter(outcomes or self._outcomes.pop(id(party))), list[list[Outcome]]()
         for one, reply in zip(asked, clients.replies(), strict=True):
             answers.append([next(became) for _ in one.items])
@@ -189,22 +211,34 @@ class ByParties(SqliteStore):
     ) -> Sequence[Sequence[Message] | None] | None:
         given = super()._receive_party(queue_id, party, ask, now, by)
         if given is None:
-            entry = self._catalogue.live(queue_id)
-            rows = self.database.execute(
-                f"SELECT {COLUMNS} FROM message WHERE shelf=? AND state=? AND received=?", (entry.shelf, IN_FLIGHT, now)
-            ).fetchall()
-            for row in rows:
-                message = self._delivery._as_it_is(entry, Card(*row))
-                self._handed_out[message.claim] = message
+            self._look_at_what_was_handed_out(queue_id, now)
         return given
 
-    def _delete_party(self, queue_id: int, party: Party, now: int, by: str) -> Sequence[Outcome] | None:
+    def _look_at_what_was_handed_out(self, queue_id: int, now: int) -> None:
         entry = self._catalogue.live(queue_id)
-        claims = [Claim.unpack(raw) for raw in party.claims()]
-        before = self._receives(entry, claims, now)
+        rows = self.database.execute(
+            f"SELECT {COLUMNS} FROM message WHERE shelf=? AND state=? AND received=?", (entry.shelf, IN_FLIGHT, now)
+        ).fetchall()
+        for row in rows:
+            message = self._delivery._as_it_is(entry, Card(*row))
+            self._handed_out[message.claim] = message
+
+    def _delete_party(self, queue_id: int, party: Party, now: int, by: str) -> Sequence[Outcome] | None:
+        before = self._looked_at(party, queue_id, now)
         outcomes = super()._delete_party(queue_id, party, now, by)
-        self._outcomes[id(party)] = _became(entry, claims, before, self._receives(entry, claims, now))
+        if before is not None:
+            self._outcomes[id(party)] = self._became(queue_id, *before, now)
         return outcomes
+
+    def _looked_at(self, party: Any, queue_id: int, now: int) -> tuple[list[Claim | None], dict[int, int]] | None:
+        if entry := self._catalogue.by_id.get(queue_id):
+            claims = [Claim.unpack(raw) for raw in party.claims()]
+            return claims, self._receives(entry, claims, now)
+        return None
+
+    def _became(self, queue_id: int, claims: Sequence[Claim | None], before: dict[int, int], now: int) -> list[Outcome]:
+        entry = self._catalogue.live(queue_id)
+        return _became(entry, claims, before, self._receives(entry, claims, now))
 
     def _receives(self, entry: Entry, claims: Sequence[Claim | None], now: int) -> dict[int, int]:
         """By number, how often those messages were received that are there."""

@@ -91,6 +91,12 @@ class Site:
         return express.answered if express else 0
 
     @property
+    def at_once(self) -> int:
+        """Of these, requests that Python did not look at."""
+        express = self.server.express
+        return express.at_once if express else 0
+
+    @property
     def lent(self) -> int:
         lane = self.server.listener.lane
         return lane.lent if lane else 0
@@ -304,6 +310,13 @@ class Line:
         before = self.site.answered
         assert (await self.ask(action, body, **options)).status == 200
         return self.site.answered > before
+
+    async def at_once(self, action: str, body: Json | bytes, **options: Any) -> bool:
+        """Whether native code alone serves it; and whoever asks the same next, if nothing changes."""
+        for _ in range(2):
+            before = self.site.at_once
+            assert (await self.ask(action, body, **options)).status == 200
+        return self.site.at_once > before
 
     async def close(self) -> None:
         self.writer.close()

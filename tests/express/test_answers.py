@@ -98,7 +98,7 @@ async def test_a_long_url_is_not_remembered(start: Start) -> None:
 async def test_a_queue_that_is_deleted_is_missed_by_the_very_next_request(start: Start) -> None:
     site = await start()
     url, line, other = await site.create("orders"), await site.lent_line("SendMessage"), await site.line()
-    assert await line.by_lane("SendMessage", {"QueueUrl": url, "MessageBody": "m"})
+    assert await line.at_once("SendMessage", {"QueueUrl": url, "MessageBody": "m"})
     assert (await other.ask("DeleteQueue", {"QueueUrl": url})).status == 200
     reply = await line.ask("SendMessage", {"QueueUrl": url, "MessageBody": "m"})
     assert reply.error == "QueueDoesNotExist"

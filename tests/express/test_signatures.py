@@ -190,13 +190,13 @@ async def test_what_is_taken_from_a_user_is_taken_from_the_very_next_request(
     ann = await a_user(site, root)
     line, fresh = await site.lent_line("SendMessage", who=ann), await site.line(ann)
     body: Json = {"QueueUrl": url, "MessageBody": "m"}
-    assert await line.by_lane("SendMessage", body)
+    assert await line.at_once("SendMessage", body)
     which = parameters if "Policy" in action else {"AccessKeyId": ann.key, **parameters}
     await iam(site, root, action, UserName="ann", **which)
     replies = [await each.ask("SendMessage", body) for each in (line, fresh)]
     assert replies[0].error == replies[1].error == error
     assert told(replies[0]) == told(replies[1])
-    assert len(await site.peek("orders")) == 1
+    assert len(await site.peek("orders")) == 2
 
 
 async def test_a_policy_of_the_queue_that_denies_is_heard_by_the_very_next_request(start: Start) -> None:
@@ -205,7 +205,7 @@ async def test_a_policy_of_the_queue_that_denies_is_heard_by_the_very_next_reque
     ann = await a_user(site, await site.line())
     line = await site.lent_line("SendMessage", who=ann)
     body: Json = {"QueueUrl": url, "MessageBody": "m"}
-    assert await line.by_lane("SendMessage", body)
+    assert await line.at_once("SendMessage", body)
     deny = {"Statement": {"Effect": "Deny", "Principal": "*", "Action": "sqs:SendMessage", "Resource": "*"}}
     given = {"QueueUrl": url, "Attributes": {"Policy": json.dumps(deny)}}
     assert (await root.ask("SetQueueAttributes", given)).status == 200
@@ -226,6 +226,7 @@ async def test_a_policy_that_asks_for_the_time_is_asked_each_time(start: Start) 
     given = {"QueueUrl": url, "Attributes": {"Policy": json.dumps({"Statement": deny})}}
     assert (await root.ask("SetQueueAttributes", given)).status == 200
     assert await line.by_lane("SendMessage", body)
+    assert not await line.at_once("SendMessage", body)
     async with asyncio.timeout(20):
         while (await line.ask("SendMessage", body)).status == 200:
             assert datetime.now(UTC) < until + timedelta(seconds=2)

@@ -1,11 +1,11 @@
-"""What the tests of parties are written in: a scenario is played on a store with native code and on one without, and
-all that is left of it, rows, lines of the journal, counters and replies, must be the same."""
+"""What the tests of parties are written in: a scenario is played on a store with native code, on one where that serves
+them in rounds, and on one without. All that is left of it, rows, lines of the journal, counters and replies, must be
+the same."""
 
 import json
 import re
 import shutil
 from collections.abc import Awaitable, Callable
-from types import ModuleType
 from typing import Any
 
 from conformance.gathering import Gathering, Told, compiled
@@ -37,9 +37,9 @@ UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12
 class Shop:
     """A queue, clients who come in parties, and what they were told."""
 
-    def __init__(self, world: World, line: Line, compiled: ModuleType) -> None:
+    def __init__(self, world: World, line: Line, rounds: bool) -> None:
         self.world, self.line = world, line
-        self.clients = Gathering(compiled, store := sqlite_store(world), line.id)
+        self.clients = Gathering(native, store := sqlite_store(world), line.id, rounds)
         self.told: list[list[Told]] = []
         self.handles: list[str] = []
         self.heard: list[tuple[int, int, int]] = []
@@ -85,13 +85,11 @@ def sqlite_store(world: World) -> SqliteStore:
     return world.store
 
 
-async def _played(
-    scenario: Scenario, compiled: ModuleType | None, name: str, encrypted: bool, **attributes: object
-) -> Any:
+async def _played(scenario: Scenario, way: str, name: str, encrypted: bool, **attributes: object) -> Any:
     """What is left of a scenario: rows, lines and replies; and which parties were carried out in native code."""
     folder, clock, book = new_folder(), ManualClock(), Notebook(FULL)
     store = SqliteStore(folder / "penstock.db")
-    store.native = compiled
+    store.native = None if way == "Python" else native
     await store.open()
     try:
         store.attach_journal(book)
@@ -99,7 +97,7 @@ async def _played(
             store.attach_keys(keyring())
         world = World(store, clock)
         line, _ = await world.queue_with_dead_letters(name, 3, **attributes)
-        shop = Shop(world, line, native)
+        shop = Shop(world, line, way == "rounds")
         await scenario(shop)
         world.advance(0.2)
         counts = await line.states()
@@ -138,11 +136,13 @@ def _without_ids(left: Any) -> str:
 async def alike(
     scenario: Scenario, name: str = "q.fifo", *, encrypted: bool = False, **attributes: object
 ) -> list[bool]:
-    """Play it on a queue of this name, with native code and without: all that is left of it must be the same. Which
-    parties were carried out in native code, where it is there."""
-    (left, natively), (expected, never) = [
-        await _played(scenario, compiled, name, encrypted, **attributes) for compiled in (native, None)
-    ]
-    assert left == expected
+    """Play it on a queue of this name in each way: all that is left of it must be the same. Which parties were carried
+    out in native code, where it is there."""
+    expected, never = await _played(scenario, "Python", name, encrypted, **attributes)
     assert not any(never)
+    left, natively = await _played(scenario, "native", name, encrypted, **attributes)
+    assert left == expected
+    left, in_rounds = await _played(scenario, "rounds", name, encrypted, **attributes)
+    assert left == expected
+    assert any(in_rounds) == (any(natively) and not name.endswith(".fifo"))
     return natively

@@ -94,6 +94,14 @@ class Access:
         caller: Caller = known.caller
         return caller
 
+    @property
+    def wary(self) -> bool:
+        """Whether somebody failed of late, so that everybody has to be looked at closely."""
+        return self._failures.any
+
+    def note_use(self, claim: Signature, now: int) -> None:
+        self.used.note(claim.access_key, claim.region, claim.service, now)
+
     def vouched(self, known: Acquaintance, key: Key, peer: HttpRequest, now: int) -> Caller | None:
         """Who sent a request whose signature was found good with this key, elsewhere, by what is known of heads like
         its; None if it has to be looked at closely."""

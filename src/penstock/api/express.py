@@ -34,7 +34,7 @@ from penstock.core.identifiers import random_uuid
 from penstock.core.keyring import KeyRefused
 from penstock.core.message import Sent
 from penstock.core.queue import Queue
-from penstock.core.store import Outcome
+from penstock.core.store import Outcome, Receive, Round
 
 if TYPE_CHECKING:
     from penstock.native import Form, Lane, Party
@@ -79,8 +79,8 @@ class Express:
     ) -> None:
         self._site, self._access, self._authorise, self._record, self._native = site, access, authorise, record, native
         self.wall, self.expect = site.clock.wall, site.store.expect
-        self.answered = 0
-        """Requests, since the start."""
+        self.answered = self.at_once = 0
+        """Requests, since the start; and those among them that were not looked at, because others like them were."""
         self._let_in_before: dict[Who, Call] = {}
 
     def lane(self, longest_body: int) -> "Lane":
@@ -107,6 +107,27 @@ class Express:
         form: Form = self._native.Form(operation, like.head, like.holes, opening, rest, scope, key, known.key, known)
         return form
 
+    def serve_known(self, parties: "list[Party]", lane: "Lane", date: Callable[[], bytes]) -> "Sequence[Party]":
+        """Those whose like were let in before, if nothing has changed by which they were: at once, and by native code
+        alone. The others are left."""
+        site, access, started = self._site, self._access, perf_counter()
+        if access.wary:
+            return parties
+        wall, clock = self.wall(), site.clock
+        round = Round(lane, clock.now(), wall, site.identities.version, site.room.lines, site.handle_key, date())
+        done = site.store.serve(parties, round)
+        if done is None:
+            return parties
+        left, told = done
+        seconds = perf_counter() - started
+        for (call, claim), answered in told:
+            call.id = random_uuid()
+            access.note_use(claim, wall)
+            self.answered += answered
+            self.at_once += answered
+            self._record(call, seconds, answered)
+        return left
+
     async def serve(self, party: "Party", date: Callable[[], bytes]) -> "Sequence[Party]":
         """Those who are still to be served, each of them alone."""
         started = perf_counter()
@@ -123,12 +144,28 @@ class Express:
         answered = answer(date())
         self.answered += answered
         self._record(call, perf_counter() - started, answered)
+        if not party.is_granted(call.version) and self._is_remembered(call, party):
+            self._grant(call, party)
         return party.apart() if len(party) else ()
+
+    def _grant(self, call: Call, party: "Party") -> None:
+        """Whoever is like them need not be let in again for as long as nothing changes."""
+        queue, who = call.queue(), call.principal
+        if queue.fifo:
+            return
+        deed: str | Receive | None = None
+        if call.action == "ReceiveMessage":
+            deed = ask_of(call, queue, _asked(party))
+        elif call.action.startswith("Send"):
+            deed = who.user_id
+        known = call, party.lesson.familiar.claim
+        if permit := self._site.store.permit(queue, deed, known, call.version, who.arn):
+            party.grant(permit)
 
     async def _let_in(self, party: "Party") -> Call:
         """What stands for all of them: they differ in nothing that is asked of it. It serves for the next such party as
         well, as long as nothing has changed by which it was let in."""
-        who = party.lesson, party.queue_url, party.peer
+        who = _who(party)
         earlier = self._let_in_before.get(who)
         call = self._stamped(earlier or self._call(party))
         caller = self._access.vouched(party.lesson, party.key, call.http, call.arrived)
@@ -171,11 +208,27 @@ class Express:
         call.action = call.operation.name
         return call
 
+    def _is_remembered(self, call: Call, party: "Party") -> bool:
+        return self._let_in_before.get(_who(party)) is call
+
     def _remember(self, who: Who, call: Call) -> None:
         if len(who[1]) <= LONGEST_REMEMBERED:
             if len(self._let_in_before) >= MOST_REMEMBERED:
                 self._let_in_before.clear()
             self._let_in_before[who] = call
+
+
+def _who(party: "Party") -> Who:
+    return party.lesson, party.queue_url, party.peer
+
+
+def _asked(party: "Party") -> sqs.ReceiveMessageRequest:
+    return sqs.ReceiveMessageRequest(
+        QueueUrl=party.queue_url,
+        MaxNumberOfMessages=party.most,
+        VisibilityTimeout=party.visibility,
+        WaitTimeSeconds=party.wait,
+    )
 
 
 async def _send(call: Call, party: "Party") -> Answer:
@@ -197,13 +250,7 @@ def _told(sent: Sent) -> tuple[str, str | None]:
 
 
 async def _receive(call: Call, party: "Party") -> Answer:
-    queue, site = call.readable_queue(), call.site
-    request = sqs.ReceiveMessageRequest(
-        QueueUrl=party.queue_url,
-        MaxNumberOfMessages=party.most,
-        VisibilityTimeout=party.visibility,
-        WaitTimeSeconds=party.wait,
-    )
+    queue, site, request = call.readable_queue(), call.site, _asked(party)
     check(call, queue, request)
     wait, alone = seconds_to_wait(queue, party.wait), len(party) == 1
     if alone:

@@ -17,7 +17,8 @@ _Waiter = asyncio.Future[bool]
 
 class WaitingRoom:
     def __init__(self) -> None:
-        self._lines: dict[int, list[tuple[int, _Waiter]]] = {}
+        self.lines: dict[int, list[tuple[int, _Waiter]]] = {}
+        """Of the queues at which somebody waits."""
         self._tickets = count()
         self._parked: Counter[str] = Counter()
         self._signs: dict[int, int] = {}
@@ -46,7 +47,7 @@ class WaitingRoom:
             return True
         loop = asyncio.get_running_loop()
         waiter: _Waiter = loop.create_future()
-        heapq.heappush(self._lines.setdefault(queue_id, []), (ticket, waiter))
+        heapq.heappush(self.lines.setdefault(queue_id, []), (ticket, waiter))
         timer = loop.call_later(seconds, _finish, waiter, False)
         self._parked[account] += 1
         try:
@@ -65,7 +66,7 @@ class WaitingRoom:
     def wake(self, queue_id: int, messages: int = 1) -> bool:
         """There may be so many messages: let as many look, the first in line first. Whether anyone does."""
         self._signs[queue_id] = self._signs.get(queue_id, 0) + 1
-        line, left = self._lines.get(queue_id), messages
+        line, left = self.lines.get(queue_id), messages
         while line and left:
             _, waiter = heapq.heappop(line)
             left -= _finish(waiter, True)
@@ -74,23 +75,23 @@ class WaitingRoom:
     def wake_all(self, queue_id: int) -> None:
         """The queue is gone."""
         self._signs.pop(queue_id, None)
-        for _, waiter in self._lines.pop(queue_id, ()):
+        for _, waiter in self.lines.pop(queue_id, ()):
             _finish(waiter, True)
 
     def close(self) -> None:
         """Answer everyone now, and let nobody wait again."""
         self.closed = True
-        for line in self._lines.values():
+        for line in self.lines.values():
             for _, waiter in line:
                 _finish(waiter, False)
 
     def _tidy(self, queue_id: int) -> None:
         """Drop those who left from the head of the line, and the line when it is empty."""
-        line = self._lines.get(queue_id)
+        line = self.lines.get(queue_id)
         while line and line[0][1].done():
             heapq.heappop(line)
         if not line:
-            self._lines.pop(queue_id, None)
+            self.lines.pop(queue_id, None)
 
 
 def _finish(waiter: _Waiter, woken: bool) -> bool:

@@ -81,13 +81,9 @@ def _alike_in_text(before: bytes, between: bytes, behind: bytes, first: int, own
 
 @lru_cache(20_000)
 def _frame(node: str, event: str, queue: QueueKey, by: str) -> tuple[bytes, bytes, bytes]:
-    known = _encode(Event(node, 0, 0, event, *queue, message_id="")).removesuffix(b'"}').replace(b"%", b"%%")
+    known = _encode(Event(node, 0, 0, event, *queue, message_id="")).removesuffix(b'"}')
     before, between = known.split(b'"seq":0,"ts_ms":0', 1)
-    return (
-        before.replace(b"%%", b"%") + b'"seq":',
-        b',"ts_ms":%d' + between,
-        b',"principal":' + _encode(by) if by else b"",
-    )
+    return before + b'"seq":', between, b',"principal":' + _encode(by) if by else b""
 
 
 class Outbox:
@@ -141,6 +137,9 @@ class Outbox:
     def __len__(self) -> int:
         return self.seq - self._taken
 
+    def has_any(self) -> bool:
+        return self.seq != self._taken
+
     def level_of(self, queue: Queue) -> int:
         if not self.on:
             return OFF
@@ -160,14 +159,22 @@ class Outbox:
     def frame(self, queue: Queue, event: str, now: int, by: str) -> tuple[bytes, bytes, bytes]:
         """What stands in a line about a message before its number, from there up to the message's id, and behind the
         values that only messages have which were handed out."""
-        before, between, behind = _frame(self._node, event, queue.key, by)
-        return before, between % now, behind
+        before, between, behind = self.lasting_frame(queue, event, by)
+        return before, b',"ts_ms":%d%b' % (now, between), behind
+
+    def lasting_frame(self, queue: Queue, event: str, by: str) -> tuple[bytes, bytes, bytes]:
+        """The same of whatever time: between its number and the message's id, the time stands first."""
+        return _frame(self._node, event, queue.key, by)
 
     def add(self, number: int, packed: bytes) -> None:
         """So many lines that are numbered from the next number on, packed."""
         self._close()
         self.seq += number
         self._told.append(packed)
+
+    def committed_elsewhere(self, last: int) -> None:
+        """Events up to this number were made and committed by somebody else, when there were none here."""
+        self.seq = self._taken = self._committed = last
 
     def sent(self, queue: Queue, new: NewMessage, delay_ms: int, now: int, by: str) -> None:
         level = self.level_of(queue)

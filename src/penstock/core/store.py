@@ -41,7 +41,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -109,6 +109,23 @@ class RecordsChanged(Exception):
 class TooManyInFlight(Exception):
     """A standard queue is at its in-flight limit (a FIFO queue just hands out nothing)."""
 
+
+class Round(msgspec.Struct, frozen=True):
+    """What parties are carried out and answered with at once. More may come on the `lane` meanwhile. `wall` is the
+    system's time, for signatures; `version` is that of the directory of identities. At the queues in `watched` somebody
+    waits for a message. `date` is a line of the replies."""
+
+    lane: Any
+    now: int
+    wall: int
+    version: int
+    watched: Mapping[int, object]
+    handle_key: bytes
+    date: bytes
+
+
+Served = tuple[Sequence[Any], Sequence[tuple[Any, int]]]
+"""Parties that are left, and for each of the others who they are, and how many of them were answered."""
 
 Listener = Callable[[int, int, int], bool]
 """`listener(queue_id, at, messages)`: that many messages of that queue, or more, can be received from `at` on (maybe
@@ -288,6 +305,16 @@ class Store(Protocol):
     async def delete_party(
         self, queue_id: int, party: Party, now: int, *, by: str = ""
     ) -> Sequence[Outcome] | None: ...
+
+    # A store MAY also carry out and answer parties without being asked about each of them. Then nobody else is asked
+    # about them either: so it is told beforehand who may do what.
+
+    def permit(self, queue: Queue, deed: "str | Receive | None", who: object, version: int, by: str) -> Any:
+        """What allows parties to send (in this sender's name), to receive, or to delete, for as long as the queue and
+        the directory of identities are what they are. None if there is no such thing."""
+
+    def serve(self, parties: list[Any], round: Round) -> Served | None:
+        """None if nothing was done."""
 
     async def change_visibility(
         self, queue_id: int, changes: Sequence[tuple[bytes, int]], now: int, *, by: str = ""

@@ -35,6 +35,11 @@ class Express(Protocol):
 
     def expect(self, requests: int) -> None: ...
 
+    def serve_known(
+        self, parties: "list[native.Party]", lane: "native.Lane", date: Callable[[], bytes]
+    ) -> "Sequence[native.Party]":
+        """At once; those that are left are to be served one by one."""
+
     def serve(self, party: "native.Party", date: Callable[[], bytes]) -> "Coroutine[Any, Any, Sequence[native.Party]]":
         """Some of the party may have to be served again, each by itself."""
 
@@ -117,11 +122,11 @@ class ExpressLane:
         self._looking = False
         parties = self._lane.poll(self._express.wall())
         if parties:
-            requests = sum(map(len, parties))
-            self._vigil.requests_came(requests)
-            self._express.expect(requests)
-            for party in parties:
-                self._serve(party)
+            self._vigil.requests_came(sum(map(len, parties)))
+            if left := self._express.serve_known(parties, self._lane, self._date):
+                self._express.expect(sum(map(len, left)))
+                for party in left:
+                    self._serve(party)
             self._vigil.requests_served()
         if self._lane.restless:
             for key, gone in self._lane.abandoned():

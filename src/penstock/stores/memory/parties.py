@@ -2,9 +2,11 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from typing import Any
 
 from penstock.core.message import Message, NewMessage, Sent
-from penstock.core.store import Outcome, Party, Receive, TooManyInFlight
+from penstock.core.queue import Queue
+from penstock.core.store import Outcome, Party, Receive, Round, Served, TooManyInFlight
 from penstock.stores.memory.contents import Contents
 
 
@@ -24,6 +26,12 @@ class Parties:
 
     @abstractmethod
     async def delete(self, queue_id: int, claims: Sequence[bytes], now: int, *, by: str = "") -> Sequence[Outcome]: ...
+
+    def permit(self, queue: Queue, deed: str | Receive | None, who: object, version: int, by: str) -> None:
+        return None
+
+    def serve(self, parties: list[Any], round: Round) -> Served | None:
+        return None
 
     async def send_party(self, queue_id: int, party: Party, sender: str, now: int, *, by: str = "") -> Sequence[Sent]:
         messages = party.messages(NewMessage, sender, self._in(queue_id, now).queue.fifo)

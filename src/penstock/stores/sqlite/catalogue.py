@@ -5,6 +5,7 @@ the same transaction as the messages they count (`tally`). After a rollback they
 """
 
 import json
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -14,30 +15,28 @@ from penstock.core.errors import QueueGone
 from penstock.core.fairness import RecentWork
 from penstock.core.queue import Queue, QueueKey
 from penstock.stores.sqlite.database import Database
-from penstock.stores.sqlite.tally import COUNTERS, Counters, Tally
+from penstock.stores.sqlite.tally import COUNTERS, Counters, Ring, Tally
 
 READY, IN_FLIGHT, DELAYED, DAMAGED = 0, 1, 2, 3
+BYTES, GROUPS, FRESH_ENQUEUED, FRESH_NUMBER, PLACED, OLDEST, REVISION = range(4, 11)
+"""Where in an entry's numbers what is (`native/src/ledger.rs` reads and writes them as well)."""
+NEVER, NOTHING = 2**63 - 1, -1
 UNKNOWN_AGE = 0
-NO_FRESH = None, None
+_NEW = 0, 0, 0, 0, 0, 0, NOTHING, NOTHING, True, UNKNOWN_AGE, 0
 _COUNTERS = ", ".join(COUNTERS)
+_COUNTED = READY, IN_FLIGHT, DELAYED, BYTES, GROUPS
 
 
 @dataclass(slots=True)
 class Entry:
-    """A queue's live record. `oldest` is no later than the enqueue time of its oldest message. `fresh` is no later than
-    the enqueue time and number of the first message that stands in line by its age; None if none does. `placed` is
-    whether there may be messages with a place in line and without a group. What every request asks of the queue's
-    settings is worked out when they are set."""
+    """A queue's live record. What every request asks of the queue's settings is worked out when they are set. What
+    changes with messages is one array of numbers, so that native code can have it in hand, too: `counts` has how many
+    there are in each state, and behind these what the properties below are about."""
 
     queue: Queue
     shelf: int
-    counts: list[int]
-    bytes: int
-    purged: int | None
-    groups: int
-    fresh: tuple[int, int] | None = None
-    placed: bool = True
-    oldest: float = UNKNOWN_AGE
+    purged: int | None = None
+    counts: "array[int]" = field(default_factory=lambda: array("q", _NEW))
     check_at: int = 0
     work: RecentWork = field(default_factory=RecentWork)
     id: int = 0
@@ -48,18 +47,78 @@ class Entry:
         self.describe(self.queue)
 
     @property
+    def bytes(self) -> int:
+        return self.counts[BYTES]
+
+    @bytes.setter
+    def bytes(self, size: int) -> None:
+        self.counts[BYTES] = size
+
+    @property
+    def groups(self) -> int:
+        return self.counts[GROUPS]
+
+    @groups.setter
+    def groups(self, number: int) -> None:
+        self.counts[GROUPS] = number
+
+    @property
+    def fresh(self) -> tuple[int, int] | None:
+        """No later than the enqueue time and number of the first message that stands in line by its age; None if none
+        does."""
+        enqueued = self.counts[FRESH_ENQUEUED]
+        return None if enqueued == NOTHING else (enqueued, self.counts[FRESH_NUMBER])
+
+    @fresh.setter
+    def fresh(self, fresh: tuple[int, int] | None) -> None:
+        self.counts[FRESH_ENQUEUED], self.counts[FRESH_NUMBER] = fresh or (NOTHING, NOTHING)
+
+    @property
+    def placed(self) -> bool:
+        """Whether there may be messages with a place in line and without a group."""
+        return self.counts[PLACED] != 0
+
+    @placed.setter
+    def placed(self, placed: bool) -> None:
+        self.counts[PLACED] = placed
+
+    @property
+    def oldest(self) -> int:
+        """No later than the enqueue time of the oldest message; NEVER if there is none."""
+        return self.counts[OLDEST]
+
+    @oldest.setter
+    def oldest(self, enqueued: int) -> None:
+        self.counts[OLDEST] = enqueued
+
+    @property
     def counters(self) -> Counters:
         """As `COUNTERS` names them."""
-        return *self.counts[:DAMAGED], self.bytes, self.groups, *(self.fresh or NO_FRESH)
+        fresh = self.fresh or (None, None)
+        return *[self.counts[which] for which in _COUNTED], *fresh
 
     @counters.setter
     def counters(self, counters: Any) -> None:
-        *counts, self.bytes, self.groups, enqueued, number = counters
-        self.counts, self.fresh = [*counts, 0], None if enqueued is None else (enqueued, number)
+        ready, in_flight, delayed, size, groups, enqueued, number = counters
+        fresh = (NOTHING, NOTHING) if enqueued is None else (enqueued, number)
+        self._count(ready, in_flight, delayed, 0, size, groups, *fresh, True, UNKNOWN_AGE)
+
+    def empty(self) -> None:
+        """There is nothing in it any more."""
+        self._count(0, 0, 0, 0, 0, 0, NOTHING, NOTHING, True, NEVER)
+
+    def _count(self, *numbers: int) -> None:
+        self.counts[:REVISION] = array("q", numbers)
+        self.revise()
+
+    def revise(self) -> None:
+        """Whatever was decided by what is known of this queue is to be decided again."""
+        self.counts[REVISION] += 1
 
     def describe(self, queue: Queue) -> None:
         self.queue, self.id, self.fifo = queue, queue.id, queue.fifo
         self.retention_ms = queue.retention_seconds * 1000
+        self.revise()
 
     @property
     def held(self) -> int:
@@ -68,7 +127,7 @@ class Entry:
 
 class Catalogue:
     def __init__(self, db: Database) -> None:
-        self._db, self._tally = db, Tally(db)
+        self._db, self.tally = db, Tally(db)
         self._clear()
 
     def _clear(self) -> None:
@@ -80,9 +139,14 @@ class Catalogue:
         self.owned: Counter[str] = Counter()
         self._sources: dict[str, set[int]] = defaultdict(set)
 
+    def count_natively(self, ring: type[Ring]) -> None:
+        self.tally.new_ring = ring
+        self.tally.load()
+
     def load(self) -> None:
+        self._revise()
         self._clear()
-        tallied = self._tally.load()
+        tallied = self.tally.load()
         for row in self._db.execute(
             "SELECT id, region, account, name, attributes, tags, created, modified, purged, shelf,"
             f" {_COUNTERS} FROM queue"
@@ -90,7 +154,7 @@ class Catalogue:
             queue_id, region, account, name, attributes, tags, created, modified, purged, shelf, *counters = row
             key = QueueKey(region, account, name)
             queue = Queue(queue_id, key, json.loads(attributes), json.loads(tags), created, modified)
-            entry = Entry(queue, shelf, [0] * 4, 0, purged, 0)
+            entry = Entry(queue, shelf, purged)
             entry.counters = tallied.get(queue_id, counters)
             self._enter(entry)
 
@@ -98,13 +162,17 @@ class Catalogue:
         """After a rollback: the counters of the queues that were touched, or everything if queues came or went."""
         if self._restructured:
             return self.load()
-        tallied = self._tally.load()
+        self._revise()
+        tallied = self.tally.load()
         for queue_id in self._dirty:
             row = self._db.execute(f"SELECT {_COUNTERS} FROM queue WHERE id=?", (queue_id,)).get
             entry = self.by_id[queue_id]
             entry.counters = tallied.get(queue_id, row)
-            entry.oldest, entry.placed = UNKNOWN_AGE, True
         return self._dirty.clear()
+
+    def _revise(self) -> None:
+        for entry in self.by_id.values():
+            entry.revise()
 
     def live(self, queue_id: int) -> Entry:
         entry = self.by_id.get(queue_id)
@@ -115,10 +183,13 @@ class Catalogue:
     def touch(self, entry: Entry) -> None:
         self._dirty.add(entry.id)
 
+    def touch_all(self, queue_ids: Iterable[int]) -> None:
+        self._dirty.update(queue_ids)
+
     def flush(self) -> None:
         touched = [(entry.id, *entry.counters) for id in self._dirty if (entry := self.by_id.get(id))]
         if touched:
-            self._tally.write(touched)
+            self.tally.write(touched)
 
     def committed(self) -> None:
         self._dirty.clear()
@@ -134,7 +205,9 @@ class Catalogue:
         )
         queue_id = self._db.execute("SELECT last_insert_rowid()").get
         queue = Queue(queue_id, key, attributes, tags, now, now)
-        self._enter(Entry(queue, shelf, [0] * 4, 0, None, 0, oldest=float("inf")))
+        entry = Entry(queue, shelf)
+        entry.empty()
+        self._enter(entry)
         return queue
 
     def alter(self, entry: Entry, attributes: dict[str, str], tags: dict[str, str], now: int) -> None:
@@ -156,6 +229,7 @@ class Catalogue:
         self._db.execute("INSERT OR REPLACE INTO tombstone VALUES (?,?,?,?)", (*entry.queue.key, now))
         self._db.execute("DELETE FROM queue WHERE id=?", (queue_id,))
         del self.by_id[queue_id], self.by_key[entry.queue.key], self.by_shelf[entry.shelf]
+        entry.revise()
         self.owned[entry.queue.key.account] -= 1
         self._unlink(entry)
 
@@ -166,8 +240,7 @@ class Catalogue:
         self._db.execute("INSERT INTO litter VALUES (?)", (entry.shelf,))
         del self.by_shelf[entry.shelf]
         entry.shelf, entry.purged = self._new_shelf(), now
-        entry.counts, entry.bytes, entry.groups, entry.oldest = [0] * 4, 0, 0, float("inf")
-        entry.fresh = None
+        entry.empty()
         self.by_shelf[entry.shelf] = entry
         self._db.execute("UPDATE queue SET shelf=?, purged=? WHERE id=?", (entry.shelf, now, queue_id))
         self.touch(entry)

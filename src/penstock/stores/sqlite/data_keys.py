@@ -44,6 +44,9 @@ class DataKey:
         self._header, self.native = MARK + number.to_bytes(HEADER_BYTES - 1), native
         self.number, self.cipher, self.master, self.until, self.left = number, cipher, master, until, MOST_MESSAGES
 
+    def serves(self, master: str, now: int) -> bool:
+        return self.master == master and now < self.until and self.left > 0
+
     def encrypted(self, identity: bytes, content: bytes) -> bytes:
         self.left -= 1
         nonce, header = urandom(NONCE_BYTES), self._header
@@ -95,15 +98,21 @@ class DataKeys:
             return True
         return False
 
+    def is_settled(self, entry: Entry, now: int) -> bool:
+        """Whether messages that come into the queue now are in clear, or what encrypts them is there already."""
+        master, key = entry.queue.encrypted_by, self._in_use.get(entry.id)
+        return not master or self._keyring is None or (key is not None and key.serves(master, now))
+
     def key_for(self, entry: Entry, now: int) -> DataKey | None:
         """What encrypts messages that come into the queue now; None if they are to be in clear."""
         master = entry.queue.encrypted_by
         if not master or self._keyring is None:
             return None
         key = self._in_use.get(entry.id)
-        if key is None or key.master != master or now >= key.until or key.left <= 0:
+        if key is None or not key.serves(master, now):
             key = self._made(entry, master, self._keyring, now)
             self._drop(entry.id)
+            entry.revise()
             self._in_use[entry.id], self._ciphers[key.number] = key, key.cipher
             if key.native is not None:
                 self.natives[key.number] = key.native

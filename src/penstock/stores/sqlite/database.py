@@ -110,11 +110,29 @@ class Database:
         """So many come now. One by itself is committed at once, unless it was in company until a moment ago: then the
         others are about to come again."""
         self._calls += calls
-        self.alone = calls == 1 and not self._in_company
+        self.alone = calls == 1 and not self.in_company
 
     @property
-    def _in_company(self) -> bool:
+    def in_company(self) -> bool:
         return self._company > FEW
+
+    # For native code that changes something by itself, and commits it
+
+    def is_idle(self) -> bool:
+        """Whether no transaction is open, and all is well. What the last one left to be done is done now."""
+        self._settle()
+        return not (self._in_transaction or self.disk_full or self._failed)
+
+    def committed_elsewhere(self, calls: int, seconds: float) -> None:
+        self._company, self._calls = calls, 0
+        self.on_commit(calls, seconds)
+
+    def undo(self, error: Exception) -> None:
+        """It failed."""
+        if isinstance(error, FATAL):
+            self._fail(error)
+        else:
+            self._roll_back(error)
 
     def close(self) -> None:
         if self._lock is None:
@@ -232,13 +250,14 @@ class Database:
         self.execute("BEGIN IMMEDIATE")
         self._in_transaction, self._changed = True, False
         self._written, self._refused_midway = Written(self._loop), False
-        self._joined = 0 if self._in_company else 1
+        self._joined = 0 if self.in_company else 1
         self._loop.call_soon(self._commit_when_all_are_in)
 
     def wait_for_more(self) -> None:
         """Of a change that is being made: another will follow in the next turn of the loop, of somebody who has been
         waiting for it, and who is told first."""
-        self.alone, self._joined, self._written.latest_first = False, 0, True
+        if self._in_transaction:
+            self.alone, self._joined, self._written.latest_first = False, 0, True
 
     def _commit_when_all_are_in(self) -> None:
         """A lone change is committed at once. While others join, there is no hurry: whoever comes now shares the

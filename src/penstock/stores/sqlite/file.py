@@ -24,7 +24,7 @@ def connect(path: Path, flags: int = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OP
     for pragma in (
         "journal_mode=WAL",
         "synchronous=FULL",
-        "cache_size=-8192",
+        "cache_size=-4096",
         "temp_store=MEMORY",
         "mmap_size=0",
         "wal_autocheckpoint=4000",

@@ -12,10 +12,11 @@ TIME_NOTED_EVERY_MS = 100
 class Marks:
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._number = self._numbers_end = self._noted_time = 0
+        self.number = self.numbers_end = self.noted_time = 0
+        """The last number that was given, and the last of those that were set aside."""
 
     def load(self) -> None:
-        self._number = self._numbers_end = self._db.execute("SELECT value FROM keepsake WHERE name='numbers'").get or 0
+        self.number = self.numbers_end = self._db.execute("SELECT value FROM keepsake WHERE name='numbers'").get or 0
 
     def next_number(self) -> int:
         """One never given before, also not before a restart."""
@@ -23,11 +24,11 @@ class Marks:
 
     def numbers(self, count: int) -> int:
         """So many that follow one another: the first of them."""
-        first = self._number + 1
-        self._number += count
-        if self._number > self._numbers_end:
-            self._numbers_end = self._number + NUMBERS_AT_ONCE
-            self._db.execute("INSERT OR REPLACE INTO keepsake VALUES ('numbers', ?)", (self._numbers_end,))
+        first = self.number + 1
+        self.number += count
+        if self.number > self.numbers_end:
+            self.numbers_end = self.number + NUMBERS_AT_ONCE
+            self._db.execute("INSERT OR REPLACE INTO keepsake VALUES ('numbers', ?)", (self.numbers_end,))
         return first
 
     def known_time(self) -> int:
@@ -35,9 +36,12 @@ class Marks:
         return known or 0
 
     def note_time_if_due(self, latest: int) -> None:
-        if latest > self._noted_time + TIME_NOTED_EVERY_MS:
+        if self.is_time_due(latest):
             self.note_time(latest)
 
+    def is_time_due(self, latest: int) -> bool:
+        return latest > self.noted_time + TIME_NOTED_EVERY_MS
+
     def note_time(self, now: int) -> None:
-        self._noted_time = now
+        self.noted_time = now
         self._db.execute("INSERT OR REPLACE INTO keepsake VALUES ('time', ?)", (now,))

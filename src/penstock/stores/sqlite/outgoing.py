@@ -40,22 +40,32 @@ class Outgoing:
         """The journal has everything up to this number."""
         self._published = max(self._published, seq)
 
+    @property
+    def has_published(self) -> bool:
+        """Whether there are rows to be dropped."""
+        return self._published > self._dropped
+
     def write(self) -> None:
         """Into the transaction that is about to be committed."""
         self._batch = batch = self._outbox.take()
         if batch is not None:
             self._db.execute("INSERT INTO outbox VALUES (?,?,?)", batch)
-        if self._published > self._dropped:
+        if self.has_published:
             self._dropped = self._published
             self._db.execute("DELETE FROM outbox WHERE first<=? AND last<=?", (self._dropped, self._dropped))
             self._db.execute("INSERT OR REPLACE INTO keepsake VALUES (?,?)", (_LAST, self._outbox.seq))
 
     def written(self) -> None:
         """The commit is on disk."""
-        if self._batch is not None and self._journal is not None:
+        if self._batch is not None:
             self._outbox.committed()
-            self._journal.committed(*self._batch)
+            self.hand_over(self._batch)
             self._batch = None
+
+    def hand_over(self, batch: Batch) -> None:
+        """What is on disk."""
+        if self._journal is not None:
+            self._journal.committed(*batch)
 
     def forget(self) -> None:
         """The transaction was rolled back."""

@@ -11,12 +11,15 @@ from typing import Any
 
 from penstock.core.message import Message, NewMessage, Sent
 from penstock.core.outbox import Outbox
-from penstock.core.store import Outcome, Party, Receive, TooManyInFlight
+from penstock.core.queue import Queue
+from penstock.core.store import Outcome, Party, Receive, Round, Served, TooManyInFlight
 from penstock.core.traffic import Traffic
 from penstock.stores.sqlite.catalogue import Catalogue
 from penstock.stores.sqlite.data_keys import DataKeys
 from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.marks import Marks
+from penstock.stores.sqlite.outgoing import Outgoing
+from penstock.stores.sqlite.rounds import Rounds
 from penstock.stores.sqlite.shelves import Shelves
 from penstock.stores.sqlite.wholesale import Wholesale
 from penstock.stores.sqlite.wholesale_fifo import WholesaleFifo
@@ -33,6 +36,8 @@ class Parties:
     _keys: DataKeys
     _marks: Marks
     _outbox: Outbox
+    _outgoing: Outgoing
+    _rounds: Rounds | None = None
     _wholesale: Mapping[bool, Wholesale] = {}
     """By whether it is for FIFO queues."""
 
@@ -42,6 +47,11 @@ class Parties:
             self._keys.native_cipher = self.native.Cipher
             shelf = self.native.Shelf()
             parts = self._catalogue, self._shelves, self._keys, self._marks, self._outbox, self.traffic
+            self._catalogue.count_natively(self.native.Ring)
+            self._rounds = Rounds(
+                self.native, shelf, self.database, self._catalogue, self._shelves, self._keys, self._marks,
+                self._outbox, self._outgoing, self.traffic,
+            )  # fmt: skip
             self._wholesale = {
                 False: Wholesale(self.native, shelf, *parts),
                 True: WholesaleFifo(self.native, self.native.FifoShelf(shelf), *parts),
@@ -50,7 +60,15 @@ class Parties:
     def _leave_native(self) -> None:
         for wholesale in self._wholesale.values():
             wholesale.leave()
-        self._wholesale = {}
+        if self._rounds is not None:
+            self._rounds.leave()
+        self._wholesale, self._rounds = {}, None
+
+    def permit(self, queue: Queue, deed: str | Receive | None, who: object, version: int, by: str) -> Any:
+        return self._rounds and self._rounds.permit(queue, deed, who, version, by)
+
+    def serve(self, parties: list[Any], round: Round) -> Served | None:
+        return self._rounds.serve(parties, round) if self._rounds else None
 
     @abstractmethod
     def _send(self, messages: Sequence[NewMessage], now: int, queue_id: int, by: str) -> list[Sent]: ...

@@ -4,14 +4,13 @@ Each step takes the card of the message as it was.
 """
 
 import asyncio
-import math
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import starmap
 
 from penstock.core.outbox import Outbox
 from penstock.stores.sqlite.cards import COLUMNS, WITHOUT_CONTENT, Card
-from penstock.stores.sqlite.catalogue import DAMAGED, DELAYED, IN_FLIGHT, READY, Catalogue, Entry
+from penstock.stores.sqlite.catalogue import DAMAGED, DELAYED, IN_FLIGHT, NEVER, READY, Catalogue, Entry
 from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.groups import Groups
 from penstock.stores.sqlite.statements import listed
@@ -51,7 +50,7 @@ class Shelves:
         self, db: Database, catalogue: Catalogue, groups: Groups, outbox: Outbox, notify: Callable[..., None]
     ) -> None:
         self._db, self._catalogue, self.groups, self._outbox, self._notify = db, catalogue, groups, outbox, notify
-        self.next_due: float = 0
+        self.next_due = 0
         self.latest = 0
 
     def find(self, entry: Entry, number: int) -> Card | None:
@@ -196,11 +195,25 @@ class Shelves:
 
     def catch_up(self, now: int, rounds: int = 1) -> None:
         """Make ready what is due: at once for all but a storm, which is spread over calls."""
-        if now > self.latest:
-            self.latest = now
+        self.passed(now)
         while self.next_due <= now and rounds:
             self._promote(now)
             rounds -= 1
+
+    def passed(self, now: int) -> None:
+        """It is so late."""
+        if now > self.latest:
+            self.latest = now
+
+    def announce(self, queue_id: int, messages: int, now: int) -> None:
+        """Messages of this queue can be had now."""
+        self._notify(queue_id, now, messages)
+
+    def expect(self, queue_id: int, due: int) -> None:
+        """A message of this queue can be had when it is due."""
+        if due < self.next_due:
+            self.next_due = due
+            self._notify(queue_id, due)
 
     def _promote(self, now: int) -> None:
         rows = self._db.execute(
@@ -213,7 +226,7 @@ class Shelves:
             else:
                 self._db.execute("UPDATE message SET due=NULL WHERE number=?", (card.number,))
         earliest = self._db.execute("SELECT due FROM message WHERE due IS NOT NULL ORDER BY due LIMIT 1").get
-        self.next_due = earliest if isinstance(earliest, int) else math.inf
+        self.next_due = earliest if isinstance(earliest, int) else NEVER
 
     def expire(self, entry: Entry, now: int) -> int:
         """Drop messages past their retention, at most so many at once; how many there were."""
@@ -230,7 +243,7 @@ class Shelves:
             if card.state != DAMAGED:
                 self._outbox.expired(entry.queue, card.message_id, card.receives, card.enqueued, now)
         oldest = self.oldest(entry)
-        entry.oldest = math.inf if oldest is None else oldest
+        entry.oldest = NEVER if oldest is None else oldest
         return len(rows)
 
     def delay_anew(self, entry: Entry, now: int) -> None:

@@ -69,7 +69,7 @@ class Upkeep:
             dropped = self._shelves.expire(entry, now)
             expired += dropped
             oldest = min(entry.oldest, now)
-            entry.check_at = now if dropped == EXPIRED_AT_ONCE else max(int(oldest) + entry.retention_ms, now + 1)
+            entry.check_at = now if dropped == EXPIRED_AT_ONCE else max(oldest + entry.retention_ms, now + 1)
             heapq.heappush(self._checks, (entry.check_at, queue_id))
         return True
 

@@ -1,0 +1,125 @@
+"""Rounds: parties that native code carries out, commits and answers by itself, between two transactions of Python's.
+
+Who may do what, and by which key, journal and limits, is decided here once and handed over as a permit. It holds until
+the record of the queue is revised (`catalogue`) or the directory of identities changes. What there is to do besides is
+done in Python's transactions: a round is for when nothing is waiting to be done. If one fails, its transaction is
+undone as any other is, and everybody in it goes the ordinary way.
+"""
+
+from time import perf_counter
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from penstock.core.journal import FULL
+from penstock.core.outbox import Outbox
+from penstock.core.queue import Queue
+from penstock.core.store import Receive, Round, Served
+from penstock.core.traffic import Traffic
+from penstock.stores.sqlite.catalogue import Catalogue, Entry
+from penstock.stores.sqlite.data_keys import DataKeys
+from penstock.stores.sqlite.database import Database
+from penstock.stores.sqlite.marks import Marks
+from penstock.stores.sqlite.outgoing import Outgoing
+from penstock.stores.sqlite.shelves import Shelves
+
+if TYPE_CHECKING:
+    from penstock import native
+
+MESSAGES_ALLOWED = 100_000
+"""To be encrypted by one permit: so many count as encrypted."""
+
+
+class Rounds:
+    def __init__(
+        self, native: ModuleType, shelf: Any, db: Database, catalogue: Catalogue, shelves: Shelves, keys: DataKeys,
+        marks: Marks, outbox: Outbox, outgoing: Outgoing, traffic: Traffic,
+    ) -> None:  # fmt: skip
+        self._native, self._db = native, db
+        self._rounds: Any = native.Rounds(shelf)
+        self._catalogue, self._shelves, self._keys, self._marks = catalogue, shelves, keys, marks
+        self._outbox, self._outgoing, self._traffic = outbox, outgoing, traffic
+
+    def leave(self) -> None:
+        """Before the connection is closed: whoever still holds this object must not hold statements."""
+        self._rounds = None
+
+    def permit(
+        self, queue: Queue, deed: str | Receive | None, who: object, version: int, by: str
+    ) -> "native.Permit | None":
+        entry = self._catalogue.by_id.get(queue.id)
+        if entry is None or entry.queue is not queue or entry.fifo:
+            return None
+        event, terms = "DELETED", dict[str, Any]()
+        if isinstance(deed, str):
+            if not self._keys.is_settled(entry, self._shelves.latest):
+                return None
+            delay = queue.delay_seconds * 1000 or None
+            event, terms = "SENT", {"sending": (deed, delay, queue.maximum_message_size, self._allowance(entry))}
+        elif deed is not None:
+            if not deed.visibility_seconds:
+                return None
+            receiving = deed.limit, deed.visibility_seconds * 1000, deed.in_flight_limit
+            event, terms = "RECEIVED", {"receiving": receiving}
+        level = self._outbox.level_of(queue)
+        journal = (*self._outbox.lasting_frame(queue, event, by), level == FULL) if level else None
+        permit: native.Permit = self._native.Permit(
+            who, version, entry.counts, entry.id, entry.shelf, entry.retention_ms, journal, **terms
+        )
+        return permit
+
+    def _allowance(self, entry: Entry) -> tuple[Any, int, int] | None:
+        key = self._keys.key_for(entry, self._shelves.latest)
+        if key is None:
+            return None
+        allowed = min(key.left, MESSAGES_ALLOWED)
+        key.left -= allowed
+        return key.native, key.until, allowed
+
+    def serve(self, parties: list[Any], round: Round) -> Served | None:
+        db, outbox, marks, shelves = self._db, self._outbox, self._marks, self._shelves
+        if not db.is_idle() or outbox.has_any() or self._outgoing.has_published:
+            return None
+        started, now, time_is_due = perf_counter(), round.now, marks.is_time_due(round.now)
+        moment = (
+            now, round.wall, round.version, marks.number, marks.numbers_end, outbox.seq, shelves.next_due, time_is_due,
+        )  # fmt: skip
+        try:
+            done = self._rounds.serve(
+                parties, round.lane, self._catalogue.tally.ring, moment, round.watched, self._keys.natives,
+                round.handle_key, round.date, db.in_company,
+            )  # fmt: skip
+        except Exception as error:
+            self._catalogue.touch_all(self._rounds.touched)
+            db.undo(error)
+            for party in parties:
+                party.bounce()
+            return (), ()
+        if done is None:
+            return None
+        left, told, batch, marks.number, due, requests = done
+        if told:
+            if time_is_due:
+                marks.noted_time = now
+            self._tell(now, told, batch, due)
+            db.committed_elsewhere(requests, perf_counter() - started)
+        return left, [(who, answered) for who, _, answered, *_ in told]
+
+    def _tell(self, now: int, told: Any, batch: Any, due: int | None) -> None:
+        """Everybody who has to know, of what is on disk and was answered."""
+        traffic, shelves, queues = self._traffic, self._shelves, self._catalogue.by_id
+        if batch is not None:
+            self._outbox.committed_elsewhere(batch[1])
+            self._outgoing.hand_over(batch)
+        for _, queue_id, _, sizes, received, deleted in told:
+            key = queues[queue_id].queue.key
+            if sizes:
+                traffic.stored(key, sizes, now)
+                shelves.announce(queue_id, len(sizes), now)
+            elif received:
+                traffic.received(key, received, now)
+            elif deleted:
+                traffic.deleted(key, deleted, now)
+        traffic.committed()
+        shelves.passed(now)
+        if due is not None:
+            shelves.expect(told[0][1], due)

@@ -1,0 +1,198 @@
+"""Requests that native code serves without a look of Python's at each: for as long as nothing changes that matters."""
+
+import asyncio
+import gzip
+import json
+from typing import Any
+
+import pytest
+
+from .conftest import Start
+from .lane import Json, Line, Site, until
+
+SEND = "SendMessage"
+
+
+async def known(site: Site, url: str, *actions: str) -> Line:
+    """A connection whose next requests for these are served at once."""
+    line = await site.lent_line()
+    for action in actions or ("SendMessage", "SendMessageBatch", "ReceiveMessage", "DeleteMessage"):
+        for _ in range(2):
+            assert (await line.ask(action, await body_of(site, url, action))).status == 200
+    return line
+
+
+async def body_of(site: Site, url: str, action: str) -> Json:
+    bodies: dict[str, Any] = {
+        "SendMessage": {"MessageBody": "m"},
+        "SendMessageBatch": {"Entries": [{"Id": "a", "MessageBody": "m"}, {"Id": "b", "MessageBody": "n"}]},
+        "ReceiveMessage": {"MaxNumberOfMessages": 2},
+    }
+    if action.startswith("Delete"):
+        handle = await a_handle(site, url)
+        one = {"ReceiptHandle": handle}
+        bodies[action] = one if action == "DeleteMessage" else {"Entries": [{"Id": "a", **one}]}
+    elif action == "ReceiveMessage":
+        await site.stock(url.rpartition("/")[2], "x", "y")
+    return {"QueueUrl": url, **bodies[action]}
+
+
+async def a_handle(site: Site, url: str) -> str:
+    await site.stock(url.rpartition("/")[2], "to be deleted")
+    line = await site.line()
+    reply = await line.ask("ReceiveMessage", {"QueueUrl": url})
+    await line.close()
+    return str(reply.json["Messages"][0]["ReceiptHandle"])
+
+
+@pytest.mark.parametrize("action", ["SendMessage", "SendMessageBatch", "ReceiveMessage", "DeleteMessage"])
+@pytest.mark.parametrize("encrypted", ["true", "false"])
+async def test_the_second_of_two_alike_is_served_at_once(start: Start, action: str, encrypted: str) -> None:
+    site = await start()
+    url = await site.create("orders", SqsManagedSseEnabled=encrypted)
+    line = await site.lent_line()
+    served = []
+    for _ in range(4):
+        body, before = await body_of(site, url, action), site.at_once
+        assert (await line.ask(action, body)).status == 200
+        served.append(site.at_once - before)
+    assert served[0] == 0
+    assert served[2:] == [1, 1]
+
+
+async def test_of_a_fifo_queue_each_is_looked_at(start: Start) -> None:
+    site = await start()
+    url = await site.create("orders.fifo", FifoQueue="true", ContentBasedDeduplication="true")
+    line, before = await site.lent_line(), site.at_once
+    for number in range(4):
+        body = {"QueueUrl": url, "MessageBody": str(number), "MessageGroupId": "g"}
+        assert (await line.ask(SEND, body)).status == 200
+    assert site.at_once == before
+
+
+async def test_a_queue_that_takes_less_from_now_on_takes_less_of_the_next(start: Start) -> None:
+    site = await start()
+    url, other = await site.create("orders"), await site.line()
+    line = await known(site, url, SEND)
+    given = {"QueueUrl": url, "Attributes": {"MaximumMessageSize": "1024"}}
+    assert (await other.ask("SetQueueAttributes", given)).status == 200
+    reply = await line.ask(SEND, {"QueueUrl": url, "MessageBody": "m" * 1025})
+    assert reply.error == "InvalidParameterValueException"
+
+
+async def test_a_queue_that_hides_for_longer_from_now_on_hides_the_next_for_longer(start: Start) -> None:
+    site = await start()
+    url, other = await site.create("orders", VisibilityTimeout="600"), await site.line()
+    line = await known(site, url, "ReceiveMessage")
+    await other.ask("SetQueueAttributes", {"QueueUrl": url, "Attributes": {"VisibilityTimeout": "0"}})
+    await site.stock("orders", "again and again")
+    asked = {"QueueUrl": url, "MaxNumberOfMessages": 2}
+    for _ in range(3):
+        assert [m["Body"] for m in (await line.ask("ReceiveMessage", asked)).json["Messages"]] == ["again and again"]
+
+
+async def test_a_delay_is_kept_by_the_next_message(start: Start) -> None:
+    site = await start()
+    url, other = await site.create("orders"), await site.line()
+    line = await known(site, url, SEND)
+    await other.ask("SetQueueAttributes", {"QueueUrl": url, "Attributes": {"DelaySeconds": "900"}})
+    for _ in range(3):
+        await line.ask(SEND, {"QueueUrl": url, "MessageBody": "m"})
+    assert (await site.counts("orders"))[:3] == (2, 0, 3)
+
+
+async def test_what_was_purged_is_gone_and_what_comes_then_is_there(start: Start) -> None:
+    site = await start(purge_wait_seconds=0)
+    url, other = await site.create("orders"), await site.line()
+    line = await known(site, url)
+    assert (await other.ask("PurgeQueue", {"QueueUrl": url})).status == 200
+    for _ in range(2):
+        assert (await line.ask("ReceiveMessage", {"QueueUrl": url, "MaxNumberOfMessages": 2})).json == {}
+        await line.ask(SEND, {"QueueUrl": url, "MessageBody": "after"})
+        (message,) = (await line.ask("ReceiveMessage", {"QueueUrl": url, "MaxNumberOfMessages": 2})).json["Messages"]
+        assert message["Body"] == "after"
+    assert (await site.counts("orders"))[:3] == (0, 2, 0)
+
+
+async def test_a_queue_made_again_under_its_name_is_another(start: Start) -> None:
+    site = await start(recreate_wait_seconds=0)
+    url, other = await site.create("orders"), await site.line()
+    line = await known(site, url)
+    assert (await other.ask("DeleteQueue", {"QueueUrl": url})).status == 200
+    assert (await line.ask(SEND, {"QueueUrl": url, "MessageBody": "m"})).error == "QueueDoesNotExist"
+    await site.create("orders")
+    assert await line.at_once(SEND, {"QueueUrl": url, "MessageBody": "new"})
+    assert (await site.counts("orders"))[:3] == (2, 0, 0)
+
+
+async def test_a_queue_gets_groups_and_the_next_receive_is_fair(start: Start) -> None:
+    site = await start()
+    url, other = await site.create("orders"), await site.line()
+    line = await known(site, url)
+    await other.ask(SEND, {"QueueUrl": url, "MessageBody": "of a group", "MessageGroupId": "g"})
+    before = site.at_once
+    await line.ask("ReceiveMessage", {"QueueUrl": url, "MaxNumberOfMessages": 2})
+    await line.ask(SEND, {"QueueUrl": url, "MessageBody": "m"})
+    assert site.at_once == before
+
+
+async def test_whoever_waits_is_told_of_what_is_sent_at_once(start: Start) -> None:
+    site = await start()
+    url, sender = await site.create("orders"), await site.lent_line(SEND)
+    assert await sender.at_once(SEND, {"QueueUrl": url, "MessageBody": "before"})
+    plain, lent = await site.line(), await site.lent_line("ReceiveMessage")
+    for _ in range(2):
+        assert len((await plain.ask("ReceiveMessage", {"QueueUrl": url})).json["Messages"]) == 1
+    for line in (plain, lent):
+        waiting = asyncio.create_task(line.ask("ReceiveMessage", {"QueueUrl": url, "WaitTimeSeconds": 20}))
+        await until(lambda: len(site.server.room))
+        await sender.ask(SEND, {"QueueUrl": url, "MessageBody": "after"})
+        assert [message["Body"] for message in (await waiting).json["Messages"]] == ["after"]
+
+
+async def test_messages_due_come_back_though_nothing_but_rounds_goes_on(start: Start) -> None:
+    site = await start()
+    url = await site.create("orders", VisibilityTimeout="1")
+    line = await known(site, url, SEND, "ReceiveMessage")
+    await line.ask(SEND, {"QueueUrl": url, "MessageBody": "last"})
+    seen: list[str] = []
+    async with asyncio.timeout(10):
+        while seen.count("last") < 2:
+            reply = await line.ask("ReceiveMessage", {"QueueUrl": url, "MaxNumberOfMessages": 2})
+            seen += [message["Body"] for message in reply.json.get("Messages", ())]
+            await asyncio.sleep(0.01)
+
+
+async def test_counts_metrics_and_the_journal_know_of_everything(start: Start) -> None:
+    site = await start()
+    url = await site.create("orders")
+    lines = [await site.lent_line() for _ in range(8)]
+
+    async def life(line: Line, place: int) -> None:
+        for number in range(12):
+            await line.ask(SEND, {"QueueUrl": url, "MessageBody": f"{place} {number}"})
+            (message,) = (await line.ask("ReceiveMessage", {"QueueUrl": url})).json["Messages"]
+            if number % 3:
+                await line.ask("DeleteMessage", {"QueueUrl": url, "ReceiptHandle": message["ReceiptHandle"]})
+
+    before = site.at_once
+    await asyncio.gather(*(life(line, place) for place, line in enumerate(lines)))
+    assert site.at_once - before > 100
+    assert (await site.counts("orders"))[:3] == (0, 32, 0)
+    now = site.server.clock.now()
+    (key,) = [key for key in site.store.traffic.queues() if key.name == "orders"]
+    minutes = site.store.traffic.minutes(key, 0, now)
+    assert sum(minute.sent for minute in minutes) == 96
+    assert sum(minute.received for minute in minutes) == 96
+    assert sum(minute.deleted for minute in minutes) == 64
+    await site.stop()
+    events: list[str] = []
+    numbers: list[int] = []
+    for path in site.server.settings.journal_directory.rglob("*.jsonl*"):
+        data = path.read_bytes()
+        for line in (gzip.decompress(data) if path.suffix == ".gz" else data).splitlines():
+            event = json.loads(line)
+            numbers.append(event["seq"])
+            events += [event["event"]] * (event["queue"] == "orders")
+    assert sorted(numbers) == list(range(min(numbers), max(numbers) + 1))
+    assert [events.count(name) for name in ("SENT", "RECEIVED", "DELETED")] == [96, 96, 64]
