@@ -18,7 +18,7 @@ use crate::digest::sums;
 use crate::form::{Known, Operation, hex};
 use crate::handle::Seal;
 use crate::lane::{Alike, Core, Key};
-use crate::permit::{Granted, Permit};
+use crate::permit::{Granted, Permit, Terms};
 use crate::wire::{Entry, number, quote};
 
 /// More than most replies have.
@@ -249,6 +249,12 @@ impl Party {
         let dropped = core.grant(alike, (self.form.clone(), permit.granted.clone()));
         drop(core);
         drop(dropped);
+    }
+
+    /// The queue that they may send to so.
+    fn sends_to(&self, py: Python<'_>, version: i64) -> Option<i64> {
+        let granted = self.permit.as_ref().filter(|granted| granted.holds(py, version))?;
+        matches!(granted.terms, Terms::Send(_)).then_some(granted.queue)
     }
 
     /// Whether they may be served so already.

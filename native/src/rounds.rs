@@ -11,7 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyDict, PyList, PySet};
 
 use crate::content::pack_array;
 use crate::journal::{Lines, PACKED};
@@ -31,21 +32,34 @@ const SETTLE: &str = "UPDATE queue SET ready=?1, in_flight=?2, delayed=?3, bytes
 /// Requests in one commit, about.
 const SHARE_AT_MOST: usize = 512;
 
-/// How things stand as a round begins: the time by our clock and by the wall's, the version of the directory of
-/// identities, the last number that a message was given and the last that may be, the last number of an event, when the
-/// first message is due that is hidden, and whether the time is to be noted.
-type Moment = (i64, i64, i64, i64, i64, i64, i64, bool);
+/// What a round is about: `core/store.py` says what each of these is.
+#[derive(FromPyObject)]
+struct Asked<'py> {
+    lane: PyRef<'py, Lane>,
+    now: i64,
+    wall: i64,
+    version: i64,
+    watched: Bound<'py, PyDict>,
+    called: Bound<'py, PySet>,
+    waiting: Vec<Py<Party>>,
+    handle_key: PyBackedBytes,
+    date: PyBackedBytes,
+}
+
+/// How things stand in the store: the last number that a message was given and the last that may be, the last number of
+/// an event, when the first message is due that is hidden, whether the time is to be noted, and whether there is company.
+type Standing = (i64, i64, i64, i64, bool, bool);
 
 /// What was done: for whom, to which queue, for how many requests; the sizes of what was sent, and the numbers of what was
-/// received and deleted.
+/// received and deleted. Those who waited come first.
 type Told = (Py<PyAny>, i64, usize, Vec<usize>, usize, usize);
 
 /// Events of a commit: their first and their last number, and they themselves, packed.
 type Batch<'py> = (i64, i64, Bound<'py, PyBytes>);
 
-/// Those who are left for Python, what was done, its events, the last number of a message, when the first of those is due
-/// that were hidden, and how many requests there were.
-type Done<'py> = (Vec<Py<Party>>, Vec<Told>, Option<Batch<'py>>, i64, Option<i64>, usize);
+/// Those who are left for Python, what was done, for how many of those who waited, its events, the last number of a
+/// message, when the first of those is due that were hidden, and how many requests there were.
+type Done<'py> = (Vec<Py<Party>>, Vec<Told>, usize, Option<Batch<'py>>, i64, Option<i64>, usize);
 
 #[pyclass(unsendable)]
 pub struct Rounds {
@@ -78,37 +92,30 @@ impl Rounds {
         })
     }
 
-    /// Serve these, and those who come meanwhile if there is `company`; they are put to these. None if they are not all
-    /// to be served here: then nothing was done. `watched` has the queues that somebody waits for, who is to be told of a
-    /// message before its sender is.
-    #[allow(clippy::too_many_arguments)]
+    /// Serve these, and those who come meanwhile if there is company; they are put to these. None if they are not all to
+    /// be served here: then nothing was done.
     fn serve<'py>(
         &mut self,
         py: Python<'py>,
         parties: &Bound<'py, PyList>,
-        lane: &Lane,
+        asked: Asked<'py>,
+        standing: Standing,
         ring: &Bound<'py, Ring>,
-        moment: Moment,
-        watched: &Bound<'py, PyDict>,
         ciphers: &Bound<'py, PyDict>,
-        handle_key: &[u8],
-        date: &[u8],
-        company: bool,
     ) -> PyResult<Option<Done<'py>>> {
         self.touched.clear();
-        let (now, wall, version, number, numbers_end, seq, next_due, note_time) = moment;
+        let (number, numbers_end, seq, next_due, note_time, company) = standing;
         let mut round = Round {
             py,
-            now,
-            version,
+            now: asked.now,
+            asked: &asked,
             numbers_end,
             next_due,
-            watched,
             ciphers,
-            handle_key,
             number,
             seq,
             done: Vec::new(),
+            waited: Vec::new(),
             left: Vec::new(),
             touched: Vec::new(),
             events: Vec::new(),
@@ -128,13 +135,14 @@ impl Rounds {
         let mut begun = false;
         while !coming.is_empty() {
             for party in coming.drain(..) {
-                match round.granted(&party)? {
-                    Some(granted) => self.carry_out(&mut round, party, &granted, &mut begun)?,
+                match self.carry_out(&mut round, &party, &mut begun)? {
+                    Some(done) => round.done.push((party, done)),
+                    None if party.borrow(py).requests.is_empty() => {}
                     None => round.left.push(party),
                 }
             }
             if others && begun && round.requests < SHARE_AT_MOST {
-                for party in lane.look(wall) {
+                for party in asked.lane.look(asked.wall) {
                     round.requests += party.requests.len();
                     let party = Py::new(py, party)?;
                     parties.append(&party)?;
@@ -143,54 +151,53 @@ impl Rounds {
                 others = !coming.is_empty();
             }
         }
+        for party in &asked.waiting {
+            if let Some(done) = self.carry_out(&mut round, party, &mut begun)? {
+                round.waited.push((party.clone_ref(py), done));
+            }
+        }
         let events = round.packed();
         if begun {
             if note_time {
-                self.time.run(&[Value::Int(now)], |_| false)?;
+                self.time.run(&[Value::Int(asked.now)], |_| false)?;
             }
             self.finish(&round, ring, (seq + 1, events.as_deref()))?;
         }
-        let told = round.answer(date)?;
+        let told = round.answer()?;
         let batch = events.map(|events| (seq + 1, round.seq, PyBytes::new(py, &events)));
-        Ok(Some((round.left, told, batch, round.number, round.soonest, round.requests)))
+        Ok(Some((round.left, told, round.waited.len(), batch, round.number, round.soonest, round.requests)))
     }
 }
 
 impl Rounds {
+    /// None if it is not to be done here, and nothing was.
     fn carry_out(
         &mut self,
         round: &mut Round<'_, '_>,
-        party: Py<Party>,
-        granted: &Arc<Granted>,
+        party: &Py<Party>,
         begun: &mut bool,
-    ) -> PyResult<()> {
-        let py = round.py;
-        let done = {
-            let (mut party, mut shelf) = (party.borrow_mut(py), self.shelf.borrow_mut(py));
-            if round.hopeless(granted) || !round.opened(&mut party, granted) {
-                None
-            } else {
-                if !*begun {
-                    self.begin.run(&[], |_| false)?;
-                    *begun = true;
-                }
-                let lines = granted.journal.as_ref().map(|frame| Lines::of(frame, round.now, round.seq));
-                self.touched.push(granted.queue);
-                match &granted.terms {
-                    Terms::Send(sending) => round.send(&mut shelf, &mut party, granted, sending, lines)?,
-                    Terms::Receive { most, visibility_ms, in_flight } => {
-                        round.receive(&mut shelf, &mut party, granted, (*most, *visibility_ms, *in_flight), lines)?
-                    }
-                    Terms::Delete => Some(round.delete(&mut shelf, &mut party, granted, lines)?),
-                }
-            }
+    ) -> PyResult<Option<Carried>> {
+        let Some(granted) = round.granted(party)? else {
+            return Ok(None);
         };
-        match done {
-            Some(messages) => round.done.push((party, granted.clone(), messages)),
-            None if party.borrow(py).requests.is_empty() => {}
-            None => round.left.push(party),
+        let (mut party, mut shelf) = (party.borrow_mut(round.py), self.shelf.borrow_mut(round.py));
+        if round.hopeless(&granted) || !round.opened(&mut party, &granted) {
+            return Ok(None);
         }
-        Ok(())
+        if !*begun {
+            self.begin.run(&[], |_| false)?;
+            *begun = true;
+        }
+        let lines = granted.journal.as_ref().map(|frame| Lines::of(frame, round.now, round.seq));
+        self.touched.push(granted.queue);
+        let messages = match &granted.terms {
+            Terms::Send(sending) => round.send(&mut shelf, &mut party, &granted, sending, lines)?,
+            Terms::Receive { most, visibility_ms, in_flight } => {
+                round.receive(&mut shelf, &mut party, &granted, (*most, *visibility_ms, *in_flight), lines)?
+            }
+            Terms::Delete => Some(round.delete(&mut shelf, &mut party, &granted, lines)?),
+        };
+        Ok(messages.map(|messages| (granted, messages)))
     }
 
     /// Counters and events, and then the commit.
@@ -248,20 +255,22 @@ fn add(number: &Cell<i64>, more: i64) {
     number.set(number.get() + more);
 }
 
+/// What was done by which permit, and the number of messages that were received or deleted.
+type Carried = (Arc<Granted>, usize);
+
 struct Round<'a, 'py> {
     py: Python<'py>,
     now: i64,
-    version: i64,
+    asked: &'a Asked<'py>,
     numbers_end: i64,
     next_due: i64,
-    watched: &'a Bound<'py, PyDict>,
     ciphers: &'a Bound<'py, PyDict>,
-    handle_key: &'a [u8],
     /// The last that was given.
     number: i64,
     seq: i64,
-    /// Those who were served, and the number of messages they received or deleted.
-    done: Vec<(Py<Party>, Arc<Granted>, usize)>,
+    /// Those who were served; and of those who waited.
+    done: Vec<(Py<Party>, Carried)>,
+    waited: Vec<(Py<Party>, Carried)>,
     left: Vec<Py<Party>>,
     touched: Vec<Arc<Granted>>,
     events: Vec<Vec<u8>>,
@@ -273,7 +282,7 @@ impl<'py> Round<'_, 'py> {
     /// By what they may be served here and now, if they may: their permit holds, and nothing is to be done first.
     fn granted(&self, party: &Py<Party>) -> PyResult<Option<Arc<Granted>>> {
         let party = party.borrow(self.py);
-        let Some(granted) = party.permit.clone().filter(|granted| granted.holds(self.py, self.version)) else {
+        let Some(granted) = party.permit.clone().filter(|granted| granted.holds(self.py, self.asked.version)) else {
             return Ok(None);
         };
         let numbers = granted.numbers(self.py);
@@ -297,7 +306,13 @@ impl<'py> Round<'_, 'py> {
             && granted.suffices(party.entries.len())
             && self.number + messages <= self.numbers_end
             && party.entries.iter().all(plain)
-            && (self.watched.is_empty() || !self.watched.contains(granted.queue)?))
+            && self.may_tell(granted.queue)?)
+    }
+
+    /// Whether nobody waits at a queue who is to be told of a message before its sender is, and was not called for it.
+    fn may_tell(&self, queue: i64) -> PyResult<bool> {
+        let (watched, called) = (&self.asked.watched, &self.asked.called);
+        Ok(watched.is_empty() || !watched.contains(queue)? || called.contains(queue)?)
     }
 
     /// Whether a receiver would find nothing here.
@@ -314,7 +329,7 @@ impl<'py> Round<'_, 'py> {
 
     /// Of those who delete: whether any handle of theirs is good. Who brought another is Python's again.
     fn opened(&self, party: &mut Party, granted: &Granted) -> bool {
-        !matches!(granted.terms, Terms::Delete) || party.open_handles(self.handle_key, granted.queue)
+        !matches!(granted.terms, Terms::Delete) || party.open_handles(&self.asked.handle_key, granted.queue)
     }
 
     fn send(
@@ -430,10 +445,11 @@ impl<'py> Round<'_, 'py> {
         Some(packed)
     }
 
-    /// Everyone is told. Receivers for whom there was nothing are left, each by himself.
-    fn answer(&mut self, date: &[u8]) -> PyResult<Vec<Told>> {
-        let mut told = Vec::with_capacity(self.done.len());
-        for (party, granted, messages) in &self.done {
+    /// Everyone is told, who waited before the others. Receivers for whom there was nothing are left, each by himself.
+    fn answer(&mut self) -> PyResult<Vec<Told>> {
+        let (date, handle_key) = (&self.asked.date, &self.asked.handle_key);
+        let mut told = Vec::with_capacity(self.done.len() + self.waited.len());
+        for (party, (granted, messages)) in self.waited.iter().chain(&self.done) {
             let mut party = party.borrow_mut(self.py);
             let (mut sizes, mut received, mut deleted, queue) = (Vec::new(), 0, 0, granted.queue);
             let answered = match granted.terms {
@@ -443,7 +459,7 @@ impl<'py> Round<'_, 'py> {
                 }
                 Terms::Receive { .. } => {
                     received = *messages;
-                    party.pass_on(date, self.handle_key, queue)
+                    party.pass_on(date, handle_key, queue)
                 }
                 Terms::Delete => {
                     deleted = *messages;

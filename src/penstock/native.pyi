@@ -34,6 +34,7 @@ class Party:
     def __len__(self) -> int: ...
     def grant(self, permit: Permit) -> None: ...
     def is_granted(self, version: int) -> bool: ...
+    def sends_to(self, version: int) -> int | None: ...
     def bounce(self) -> None: ...
     def sizes(self) -> list[int]: ...
     def named(self) -> tuple[int, int]: ...
@@ -115,18 +116,15 @@ class Rounds:
     def serve(
         self,
         parties: list[Party],
-        lane: Lane,
+        round: Any,
+        standing: tuple[int, int, int, int, bool, bool],
         ring: Ring,
-        moment: tuple[int, int, int, int, int, int, int, bool],
-        watched: dict[int, Any],
         ciphers: dict[int, Cipher],
-        handle_key: bytes,
-        date: bytes,
-        company: bool,
     ) -> (
         tuple[
             list[Party],
             list[tuple[Any, int, int, list[int], int, int]],
+            int,
             tuple[int, int, bytes] | None,
             int,
             int | None,

@@ -87,7 +87,7 @@ async def test_time_runs_out_for_each_by_itself() -> None:
     room = WaitingRoom()
     assert await room.wait(QUEUE, ACCOUNT, room.ticket(), 0.01, 0) is False
     assert len(room) == 0
-    assert room._lines == {}
+    assert room.lines == {}
 
 
 async def test_a_closed_room_answers_everyone_and_lets_nobody_wait() -> None:

@@ -61,7 +61,7 @@ def in_a_round(
     if not permit:
         return False
     party.grant(permit)
-    done = store.serve([party], Round(clients.lane, now, SIGNED_AT, 0, {}, HANDLE_KEY, b""))
+    done = store.serve([party], Round(clients.lane, now, SIGNED_AT, 0, HANDLE_KEY, b""))
     if done is None:
         return False
     if not done[1]:

@@ -9,6 +9,7 @@ import pytest
 
 from .conftest import Start
 from .lane import Json, Line, Site, until
+from .test_signatures import a_user, iam
 
 SEND = "SendMessage"
 
@@ -143,11 +144,84 @@ async def test_whoever_waits_is_told_of_what_is_sent_at_once(start: Start) -> No
     plain, lent = await site.line(), await site.lent_line("ReceiveMessage")
     for _ in range(2):
         assert len((await plain.ask("ReceiveMessage", {"QueueUrl": url})).json["Messages"]) == 1
-    for line in (plain, lent):
+    served = []
+    for line in (plain, lent, lent):
         waiting = asyncio.create_task(line.ask("ReceiveMessage", {"QueueUrl": url, "WaitTimeSeconds": 20}))
         await until(lambda: len(site.server.room))
+        before = site.at_once
         await sender.ask(SEND, {"QueueUrl": url, "MessageBody": "after"})
         assert [message["Body"] for message in (await waiting).json["Messages"]] == ["after"]
+        served.append(site.at_once - before)
+    assert served == [0, 1, 1], "who waits where Python serves him is told by Python"
+    await until(lambda: not len(site.server.room))
+    assert site.server.room.lines == {}
+
+
+async def test_of_several_who_wait_the_first_are_called_and_the_others_stay_in_line(start: Start) -> None:
+    site = await start()
+    url, sender = await site.create("orders"), await site.lent_line(SEND, "SendMessageBatch")
+    entries = [{"Id": str(number), "MessageBody": str(number)} for number in range(2)]
+    batch: Json = {"QueueUrl": url, "Entries": entries}
+    assert await sender.at_once("SendMessageBatch", batch)
+    lines = [await site.lent_line("ReceiveMessage") for _ in range(4)]
+    for _ in range(4):
+        assert (await lines[0].ask("ReceiveMessage", {"QueueUrl": url})).json["Messages"]
+    waiting = []
+    for place, line in enumerate(lines):
+        asked = line.ask("ReceiveMessage", {"QueueUrl": url, "WaitTimeSeconds": 20})
+        waiting.append(asyncio.create_task(asked))
+        await until(lambda place=place: len(site.server.room) == place + 1)  # type: ignore[misc]
+    before = site.at_once
+    await sender.ask("SendMessageBatch", batch)
+    assert site.at_once == before + 1
+    assert [[m["Body"] for m in (await one).json["Messages"]] for one in waiting[:2]] == [["0"], ["1"]]
+    await until(lambda: len(site.server.room) == 2)
+    await sender.ask("SendMessageBatch", batch)
+    assert [[m["Body"] for m in (await one).json["Messages"]] for one in waiting[2:]] == [["0"], ["1"]]
+    requests = site.server.metrics.requests
+    counted = sum(histogram.count for (name, _), histogram in requests.items() if name == "ReceiveMessage")
+    assert counted == 8 + await warming(site)
+
+
+async def warming(site: Site) -> int:
+    """How many receives there were at the queue that only makes heads known."""
+    (key,) = [key for key in site.store.traffic.queues() if key.name == "warm"]
+    minutes = site.store.traffic.minutes(key, 0, site.server.clock.now())
+    return sum(minute.received + minute.empty for minute in minutes)
+
+
+async def test_who_was_called_in_vain_goes_on_waiting(start: Start) -> None:
+    """Another who came at the same moment took what it was called for."""
+    site = await start()
+    url, sender = await site.create("orders"), await site.lent_line(SEND)
+    assert await sender.at_once(SEND, {"QueueUrl": url, "MessageBody": "before"})
+    waiter, other = await site.lent_line("ReceiveMessage"), await site.lent_line("ReceiveMessage")
+    for _ in range(2):
+        assert (await other.ask("ReceiveMessage", {"QueueUrl": url})).json["Messages"]
+    waiting = asyncio.create_task(waiter.ask("ReceiveMessage", {"QueueUrl": url, "WaitTimeSeconds": 20}))
+    await until(lambda: len(site.server.room))
+    sender.writer.write(sender.request(SEND, {"QueueUrl": url, "MessageBody": "one"}))
+    other.writer.write(other.request("ReceiveMessage", {"QueueUrl": url}))
+    assert (await sender.reply()).status == 200
+    if (await other.reply()).json:
+        await sender.ask(SEND, {"QueueUrl": url, "MessageBody": "two"})
+    assert len((await waiting).json["Messages"]) == 1
+
+
+async def test_who_waited_and_may_no_more_is_given_nothing(start: Start) -> None:
+    site = await start()
+    url, root = await site.create("orders"), await site.line()
+    ann = await a_user(site, root)
+    sender, waiter = await site.lent_line(SEND), await site.lent_line("ReceiveMessage", who=ann)
+    assert await sender.at_once(SEND, {"QueueUrl": url, "MessageBody": "before"})
+    for _ in range(2):
+        assert (await waiter.ask("ReceiveMessage", {"QueueUrl": url})).json["Messages"]
+    waiting = asyncio.create_task(waiter.ask("ReceiveMessage", {"QueueUrl": url, "WaitTimeSeconds": 20}))
+    await until(lambda: len(site.server.room))
+    await iam(site, root, "DeleteUserPolicy", UserName="ann", PolicyName="all")
+    await sender.ask(SEND, {"QueueUrl": url, "MessageBody": "after"})
+    assert (await waiting).error == "AccessDeniedException"
+    assert (await site.counts("orders"))[:3] == (1, 2, 0)
 
 
 async def test_messages_due_come_back_though_nothing_but_rounds_goes_on(start: Start) -> None:

@@ -45,7 +45,7 @@ class Hall:
         return done is not None and bool(done[1])
 
     def round(self, clients: Clients, version: int = 0, watched: dict[int, object] | None = None) -> Round:
-        return Round(clients.lane, self.world.now, SIGNED_AT, version, watched or {}, HANDLE_KEY, b"")
+        return Round(clients.lane, self.world.now, SIGNED_AT, version, HANDLE_KEY, b"", watched or {})
 
     def send(self, permit: Any, **round: Any) -> bool:
         return self.serve(permit, "SendMessage", {"MessageBody": "m"}, **round)

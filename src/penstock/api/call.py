@@ -63,7 +63,8 @@ class Call(msgspec.Struct):
     been answered. `started` is for measuring how long that took, `arrived` is what the system's clock said then, and
     `moment` what ours did: it is the same for all that arrived together, and the time of what they do at once.
     `resource` is the queue that the request names, whether or not it exists, and `found` is that queue if it does.
-    `version` is that of the directory by which the caller was made out, and `readmit` lets it in anew."""
+    `version` is that of the directory by which the caller was made out, and `readmit` lets it in anew. Where it is
+    `lasting`, whoever asks the same is let in as well, for as long as nothing changes."""
 
     site: Site
     http: HttpRequest
@@ -88,6 +89,7 @@ class Call(msgspec.Struct):
     refusal: Exception | None = None
     result: str = "ok"
     status: int = 200
+    lasting: bool = False
 
     def now(self) -> int:
         return self.site.clock.now()

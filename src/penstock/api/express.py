@@ -12,6 +12,7 @@ A receiver for whom there was nothing among others is served once more alone, an
 
 from collections.abc import Awaitable, Callable, Sequence
 from copy import copy
+from functools import partial
 from time import perf_counter
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -26,6 +27,7 @@ from penstock.api.journal import note_empty_receive
 from penstock.api.resources import LONGEST_REMEMBERED, queue_at
 from penstock.api.sqs.receiving import ask_of, check, seconds_to_wait, waited_for
 from penstock.api.sqs.sending import sequence_number
+from penstock.api.waiting import Place
 from penstock.aws import sqs
 from penstock.aws.claim import TERMINATOR, signing_key
 from penstock.aws.http import Headers, HttpRequest
@@ -110,23 +112,53 @@ class Express:
     def serve_known(self, parties: "list[Party]", lane: "Lane", date: Callable[[], bytes]) -> "Sequence[Party]":
         """Those whose like were let in before, if nothing has changed by which they were: at once, and by native code
         alone. The others are left."""
-        site, access, started = self._site, self._access, perf_counter()
-        if access.wary:
+        site, started = self._site, perf_counter()
+        if self._access.wary or (called := self._called(parties)) is None:
             return parties
-        wall, clock = self.wall(), site.clock
-        round = Round(lane, clock.now(), wall, site.identities.version, site.room.lines, site.handle_key, date())
-        done = site.store.serve(parties, round)
+        done = site.store.serve(parties, self._round(lane, date(), called))
         if done is None:
+            for queue_id, places in called.items():
+                site.room.keep_waiting(queue_id, places)
             return parties
         left, told = done
-        seconds = perf_counter() - started
+        self._note(told, perf_counter() - started)
+        for places in called.values():
+            site.room.dismiss(places)
+        return left
+
+    def _round(self, lane: "Lane", date: bytes, called: dict[int, list[Place]]) -> Round:
+        site, waiting = self._site, []
+        for places in called.values():
+            for _, _, receiver in places:
+                receiver.stir()
+                waiting.append(receiver)
+        now, version, watched = site.clock.now(), site.identities.version, site.room.lines
+        return Round(lane, now, self.wall(), version, site.handle_key, date, watched, {*called}, waiting)
+
+    def _called(self, parties: "list[Party]") -> dict[int, list[Place]] | None:
+        """Who waits for what these send, by queue; None if somebody does who is to be told in the ordinary way."""
+        room, version = self._site.room, self._site.identities.version
+        called: dict[int, list[Place]] = {}
+        for party in parties if room.lines else ():
+            queue_id = party.sends_to(version)
+            if queue_id is None or queue_id not in room.lines:
+                continue
+            places = None if queue_id in called else room.call(queue_id, len(party.sizes()))
+            if places is None:
+                for other, waiting in called.items():
+                    room.keep_waiting(other, waiting)
+                return None
+            called[queue_id] = places
+        return called
+
+    def _note(self, told: "Sequence[tuple[Any, int]]", seconds: float) -> None:
+        now = self.wall()
         for (call, claim), answered in told:
             call.id = random_uuid()
-            access.note_use(claim, wall)
+            self._access.note_use(claim, now)
             self.answered += answered
             self.at_once += answered
             self._record(call, seconds, answered)
-        return left
 
     async def serve(self, party: "Party", date: Callable[[], bytes]) -> "Sequence[Party]":
         """Those who are still to be served, each of them alone."""
@@ -144,28 +176,13 @@ class Express:
         answered = answer(date())
         self.answered += answered
         self._record(call, perf_counter() - started, answered)
-        if not party.is_granted(call.version) and self._is_remembered(call, party):
-            self._grant(call, party)
+        _grant(call, party)
         return party.apart() if len(party) else ()
-
-    def _grant(self, call: Call, party: "Party") -> None:
-        """Whoever is like them need not be let in again for as long as nothing changes."""
-        queue, who = call.queue(), call.principal
-        if queue.fifo:
-            return
-        deed: str | Receive | None = None
-        if call.action == "ReceiveMessage":
-            deed = ask_of(call, queue, _asked(party))
-        elif call.action.startswith("Send"):
-            deed = who.user_id
-        known = call, party.lesson.familiar.claim
-        if permit := self._site.store.permit(queue, deed, known, call.version, who.arn):
-            party.grant(permit)
 
     async def _let_in(self, party: "Party") -> Call:
         """What stands for all of them: they differ in nothing that is asked of it. It serves for the next such party as
         well, as long as nothing has changed by which it was let in."""
-        who = _who(party)
+        who = party.lesson, party.queue_url, party.peer
         earlier = self._let_in_before.get(who)
         call = self._stamped(earlier or self._call(party))
         caller = self._access.vouched(party.lesson, party.key, call.http, call.arrived)
@@ -178,7 +195,8 @@ class Express:
         call.principal, call.region, call.access_key = caller.principal, caller.region, caller.access_key
         call.resource = queue_at(party.queue_url, call.region, call.principal.account)
         await self._authorise(call)
-        if holds_for_all(call):
+        call.lasting = holds_for_all(call) and len(party.queue_url) <= LONGEST_REMEMBERED
+        if call.lasting:
             self._remember(who, call)
         return call
 
@@ -208,18 +226,32 @@ class Express:
         call.action = call.operation.name
         return call
 
-    def _is_remembered(self, call: Call, party: "Party") -> bool:
-        return self._let_in_before.get(_who(party)) is call
-
     def _remember(self, who: Who, call: Call) -> None:
-        if len(who[1]) <= LONGEST_REMEMBERED:
-            if len(self._let_in_before) >= MOST_REMEMBERED:
-                self._let_in_before.clear()
-            self._let_in_before[who] = call
+        if len(self._let_in_before) >= MOST_REMEMBERED:
+            self._let_in_before.clear()
+        self._let_in_before[who] = call
 
 
-def _who(party: "Party") -> Who:
-    return party.lesson, party.queue_url, party.peer
+def _grant(call: Call, party: "Party") -> None:
+    """Whoever is like them need not be let in again for as long as nothing changes, if that is so."""
+    queue = call.queue()
+    if queue.fifo or not call.lasting or party.is_granted(call.version):
+        return
+    deed: str | Receive | None = None
+    if call.action == "ReceiveMessage":
+        deed = ask_of(call, queue, _asked(party))
+    elif call.action.startswith("Send"):
+        deed = call.principal.user_id
+    who = call, party.lesson.familiar.claim
+    if permit := call.site.store.permit(queue, deed, who, call.version, call.principal.arn):
+        party.grant(permit)
+
+
+def _park(call: Call, party: "Party") -> "Party | None":
+    """It is going to wait. What is granted to it also says what it is to be given."""
+    party.park()
+    _grant(call, party)
+    return party if party.is_granted(call.version) else None
 
 
 def _asked(party: "Party") -> sqs.ReceiveMessageRequest:
@@ -258,6 +290,8 @@ async def _receive(call: Call, party: "Party") -> Answer:
         call.request = party
 
     async def look(queue: Queue, now: int) -> Answer | None:
+        if not len(party):
+            return _who_was_called
         ask = ask_of(call, queue, request)
         given = await site.store.receive_party(queue.id, party, ask, now, by=call.principal.arn)
         if given is None:
@@ -270,7 +304,7 @@ async def _receive(call: Call, party: "Party") -> Answer:
 
     if not alone:
         return await look(queue, call.moment) or _to_nobody
-    answer = await waited_for(call, queue, wait, look, party.park)
+    answer = await waited_for(call, queue, wait, look, partial(_park, call, party))
     if answer is None:
         note_empty_receive(call, queue, call.moment)
         return party.send_away
@@ -279,6 +313,11 @@ async def _receive(call: Call, party: "Party") -> Answer:
 
 def _to_nobody(date: bytes) -> int:
     return 0
+
+
+def _who_was_called(date: bytes) -> int:
+    """It has its answer already."""
+    return 1
 
 
 async def _delete(call: Call, party: "Party") -> Answer:

@@ -37,7 +37,7 @@ The rules every store follows:
 * **Purge** forgets messages in every state, deduplication ids, and receive attempts.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
@@ -112,20 +112,24 @@ class TooManyInFlight(Exception):
 
 class Round(msgspec.Struct, frozen=True):
     """What parties are carried out and answered with at once. More may come on the `lane` meanwhile. `wall` is the
-    system's time, for signatures; `version` is that of the directory of identities. At the queues in `watched` somebody
-    waits for a message. `date` is a line of the replies."""
+    system's time, for signatures; `version` is that of the directory of identities. `date` is a line of the replies. At
+    the queues in `watched` somebody waits for a message, who must be told before its sender is; those who wait at the
+    queues in `called` were called for that: they are the receivers `waiting`, each a party."""
 
     lane: Any
     now: int
     wall: int
     version: int
-    watched: Mapping[int, object]
     handle_key: bytes
     date: bytes
+    watched: Mapping[int, object] = {}
+    called: Set[int] = set()
+    waiting: Sequence[Any] = []
 
 
 Served = tuple[Sequence[Any], Sequence[tuple[Any, int]]]
-"""Parties that are left, and for each of the others who they are, and how many of them were answered."""
+"""Parties that are left, and for each of the others who they are, and how many of them were answered. Nothing is said
+of those who were waiting: who of them was answered is a party no more."""
 
 Listener = Callable[[int, int, int], bool]
 """`listener(queue_id, at, messages)`: that many messages of that queue, or more, can be received from `at` on (maybe

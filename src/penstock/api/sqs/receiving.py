@@ -60,12 +60,12 @@ async def waited_for(
     queue: Queue,
     wait: int,
     look: Callable[[Queue, int], Awaitable[T]],
-    park: Callable[[], None] = lambda: None,
+    park: Callable[[], object] = lambda: None,
 ) -> T:
     """What a receiver finds when it looks: at once, or after each sign that there may be something, until its time is
-    over. `park` is called before it waits for the first time."""
+    over. `park` is called before it waits for the first time, and says by what it can be served while it waits."""
     site, room, account = call.site, call.site.room, queue.key.account
-    now, ticket = call.moment, None
+    now, ticket, served_by = call.moment, None, None
     deadline = now + wait * 1000
     while True:
         signs = room.signs(queue.id)
@@ -79,8 +79,8 @@ async def waited_for(
             if room.parked(account) >= site.limits.max_parked_receives_per_account:
                 return found
             ticket = room.ticket()
-            park()
-        if not await room.wait(queue.id, account, ticket, left / 1000, signs):
+            served_by = park()
+        if not await room.wait(queue.id, account, ticket, left / 1000, signs, served_by):
             return found
         queue, now = await _admitted_again(call, queue), call.now()
 

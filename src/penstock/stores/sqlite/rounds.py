@@ -6,6 +6,7 @@ done in Python's transactions: a round is for when nothing is waiting to be done
 undone as any other is, and everybody in it goes the ordinary way.
 """
 
+from collections import Counter
 from time import perf_counter
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -79,15 +80,10 @@ class Rounds:
         db, outbox, marks, shelves = self._db, self._outbox, self._marks, self._shelves
         if not db.is_idle() or outbox.has_any() or self._outgoing.has_published:
             return None
-        started, now, time_is_due = perf_counter(), round.now, marks.is_time_due(round.now)
-        moment = (
-            now, round.wall, round.version, marks.number, marks.numbers_end, outbox.seq, shelves.next_due, time_is_due,
-        )  # fmt: skip
+        started, time_is_due = perf_counter(), marks.is_time_due(round.now)
+        standing = marks.number, marks.numbers_end, outbox.seq, shelves.next_due, time_is_due, db.in_company
         try:
-            done = self._rounds.serve(
-                parties, round.lane, self._catalogue.tally.ring, moment, round.watched, self._keys.natives,
-                round.handle_key, round.date, db.in_company,
-            )  # fmt: skip
+            done = self._rounds.serve(parties, round, standing, self._catalogue.tally.ring, self._keys.natives)
         except Exception as error:
             self._catalogue.touch_all(self._rounds.touched)
             db.undo(error)
@@ -96,25 +92,32 @@ class Rounds:
             return (), ()
         if done is None:
             return None
-        left, told, batch, marks.number, due, requests = done
+        left, told, waited, batch, marks.number, due, requests = done
         if told:
             if time_is_due:
-                marks.noted_time = now
-            self._tell(now, told, batch, due)
+                marks.noted_time = round.now
+            self._tell(round.now, told, batch, due, waited)
             db.committed_elsewhere(requests, perf_counter() - started)
-        return left, [(who, answered) for who, _, answered, *_ in told]
+        return left, [(who, answered) for who, _, answered, *_ in told[waited:]]
 
-    def _tell(self, now: int, told: Any, batch: Any, due: int | None) -> None:
-        """Everybody who has to know, of what is on disk and was answered."""
+    def _tell(self, now: int, told: Any, batch: Any, due: int | None, waited: int) -> None:
+        """Everybody who has to know, of what is on disk and was answered. The first ones, as many as `waited`, have
+        what they waited for: that need not be announced any more."""
         traffic, shelves, queues = self._traffic, self._shelves, self._catalogue.by_id
         if batch is not None:
             self._outbox.committed_elsewhere(batch[1])
             self._outgoing.hand_over(batch)
+        taken = Counter[int]()
+        for _, queue_id, _, _, received, _ in told[:waited]:
+            taken[queue_id] += received
         for _, queue_id, _, sizes, received, deleted in told:
             key = queues[queue_id].queue.key
             if sizes:
                 traffic.stored(key, sizes, now)
-                shelves.announce(queue_id, len(sizes), now)
+                spoken_for = min(taken[queue_id], len(sizes)) if waited else 0
+                taken[queue_id] -= spoken_for
+                if spoken_for < len(sizes):
+                    shelves.announce(queue_id, len(sizes) - spoken_for, now)
             elif received:
                 traffic.received(key, received, now)
             elif deleted:
