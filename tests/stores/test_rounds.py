@@ -149,6 +149,17 @@ async def test_a_transaction_that_is_open_is_waited_for(hall: Hall) -> None:
     assert hall.send(permit)
 
 
+async def test_a_round_that_fails_for_no_known_reason_is_told_of_and_undone(
+    hall: Hall, capsys: pytest.CaptureFixture[str]
+) -> None:
+    permit = hall.permit("AIDAUSER")
+    hall.store._marks.number = 1  # so that a number is given twice
+    assert not hall.send(permit)
+    assert "UNIQUE constraint failed" in capsys.readouterr().out
+    assert (await hall.line.counts()).visible == 1
+    assert hall.send(hall.permit("AIDAUSER"))
+
+
 async def test_after_a_restart_counters_numbers_and_the_time_go_on(folder: Path) -> None:
     hall = Hall(folder / "penstock.db")
     await hall.open()

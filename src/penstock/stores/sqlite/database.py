@@ -131,8 +131,10 @@ class Database:
         """It failed."""
         if isinstance(error, FATAL):
             self._fail(error)
-        else:
-            self._roll_back(error)
+            return
+        if not isinstance(error, apsw.FullError):
+            log.error("failed", exc_info=error)
+        self._roll_back(error)
 
     def close(self) -> None:
         if self._lock is None:
