@@ -157,6 +157,7 @@ async def test_a_round_that_fails_for_no_known_reason_is_told_of_and_undone(
     assert not hall.send(permit)
     assert "UNIQUE constraint failed" in capsys.readouterr().out
     assert (await hall.line.counts()).visible == 1
+    await hall.line.send("with a key of its own: that of before is forgotten")
     assert hall.send(hall.permit("AIDAUSER"))
 
 
