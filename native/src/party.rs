@@ -251,10 +251,10 @@ impl Party {
         drop(dropped);
     }
 
-    /// The queue that they may send to so.
+    /// The queue that they may send to so, if what they send can be had at once.
     fn sends_to(&self, py: Python<'_>, version: i64) -> Option<i64> {
         let granted = self.permit.as_ref().filter(|granted| granted.holds(py, version))?;
-        matches!(granted.terms, Terms::Send(_)).then_some(granted.queue)
+        matches!(&granted.terms, Terms::Send(sending) if sending.delay_ms.is_none()).then_some(granted.queue)
     }
 
     /// Whether they may be served so already.

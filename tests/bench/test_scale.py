@@ -63,7 +63,7 @@ def test_at_an_endpoint_it_leaves_out_what_needs_its_own_server_and_leaves_nothi
     done = scale(tmp_path, *map(str, words), "--endpoint", server.url, env=server.environment)
     assert (done.returncode, done.stderr) == (0, "")
     assert "kill: left out: it needs a server of its own" in done.stdout
-    assert "the empty store beside it left out: it needs a server of its own" in done.stdout
+    assert "the empty stores beside it left out: they need servers of their own" in done.stdout
     assert queues() == before
 
 

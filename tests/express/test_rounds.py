@@ -97,9 +97,13 @@ async def test_a_delay_is_kept_by_the_next_message(start: Start) -> None:
     url, other = await site.create("orders"), await site.line()
     line = await known(site, url, SEND)
     await other.ask("SetQueueAttributes", {"QueueUrl": url, "Attributes": {"DelaySeconds": "900"}})
+    signs, queue_id = site.server.room.signs, await site.queue_id("orders")
+    before, told = site.at_once, signs(queue_id)
     for _ in range(3):
         await line.ask(SEND, {"QueueUrl": url, "MessageBody": "m"})
     assert (await site.counts("orders"))[:3] == (2, 0, 3)
+    assert site.at_once > before
+    assert signs(queue_id) == told, "there is nothing to be had yet"
 
 
 async def test_what_was_purged_is_gone_and_what_comes_then_is_there(start: Start) -> None:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from time import perf_counter
 
 from penstock.bench.connection import Script
@@ -10,7 +10,7 @@ from penstock.bench.scale.accounts import WIRE, Place
 from penstock.bench.scale.crew import BATCH, LONG_SECONDS, Crew, chunks, left, share
 from penstock.bench.scale.operations import Rounds, in_turn
 from penstock.bench.scale.plan import Plan
-from penstock.bench.scale.report import Cost, ScaleReport
+from penstock.bench.scale.report import ScaleReport
 from penstock.bench.scale.server import OwnServer
 from penstock.bench.session import COUNT_NAMES, ENOUGH_FOR_DISK
 from penstock.bench.target import BenchError
@@ -111,29 +111,38 @@ def work(crew: Crew, report: ScaleReport) -> str:
     crew.server.watch.forget_peak()
     loaded, beside = Rounds(crew, "work"), ""
     if crew.server.own is None:
-        beside = "; the empty store beside it left out: it needs a server of its own"
+        beside = "; the empty stores beside it left out: they need servers of their own"
         in_turn([loaded], crew.plan.seconds)
     else:
-        report.empty = _compared(crew, report, loaded, crew.server.own.beside("empty"))
+        _compare(crew, report, loaded, crew.server.own)
     report.loaded = loaded.costs()
     if (peak := crew.server.watch.peak_bytes()) is not None:
         report.figures["peak memory at work bytes"] = peak
     return f"{sum(cost.count for cost in report.loaded.values()):,} calls measured{beside}"
 
 
-def _compared(crew: Crew, report: ScaleReport, loaded: Rounds, server: OwnServer) -> dict[str, Cost]:
-    """As many rounds again, on an empty store: a machine has better minutes and worse, so both take turns."""
-    try:
-        beside = Crew(crew.plan.few_queues(), server.start(), crew.tell)
-        beside.create([*beside.places, *beside.wakers])
-        empty = Rounds(beside, "the same on an empty store")
-        in_turn([loaded, empty], crew.plan.seconds * 2)
-        report.problems["lost"] += beside.drain(beside.places, "emptying")
-    finally:
-        server.stop()
-    crew.calls += beside.calls
-    crew.busy_seconds += beside.busy_seconds
-    return empty.costs()
+def _compare(crew: Crew, report: ScaleReport, loaded: Rounds, server: OwnServer) -> None:
+    """As many rounds again, on the same queues without messages, and on a few queues: a machine has better minutes and
+    worse, so all take turns."""
+    with ExitStack() as stack:
+        empty, few = [
+            _beside(stack, crew, server.beside(name), plan)
+            for name, plan in (("empty", crew.plan), ("few", crew.plan.few_queues()))
+        ]
+        in_turn([loaded, empty, few], crew.plan.seconds * 3)
+        for rounds in (empty, few):
+            other = rounds.crew
+            report.problems["lost"] += other.drain(other.places, "emptying")
+            crew.calls += other.calls
+            crew.busy_seconds += other.busy_seconds
+    report.empty, report.few = empty.costs(), few.costs()
+
+
+def _beside(stack: ExitStack, crew: Crew, server: OwnServer, plan: Plan) -> Rounds:
+    stack.callback(server.stop)
+    other = Crew(plan, server.start(), crew.tell)
+    other.create([*other.places, *other.wakers])
+    return Rounds(other, f"the same on {plan.every_queue:,} empty queues")
 
 
 # Killing and checking

@@ -6,7 +6,7 @@ from math import ceil, sqrt
 PHASES = {
     "load": "make the queues, send the messages, put some of them in flight",
     "hold": "memory, bytes on disk, and processor time while nothing happens",
-    "work": "every operation over random queues and accounts, in turn with the same on an empty store",
+    "work": "every operation over random queues and accounts, in turn with the same on empty stores",
     "kill": "kill -9 under load; how long until it answers again; counts of every queue; drain a sample",
     "storm": "many visibility timeouts that end in the same second, and normal calls meanwhile",
     "parked": "parked long polls on a fresh server: memory, idle processor time, waking",
@@ -15,7 +15,6 @@ ON_THE_LOAD = {"hold", "work", "kill", "storm"}
 IDLE_SHARE, LONGEST_IDLE_SECONDS = 1 / 12, 5.0
 OWN_SERVER_ONLY = {"kill", "parked"}
 FEW = 20
-"""Queues of a store that is called empty."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class Plan:
         return replace(self, phases=tuple(phase for phase in PHASES if phase in needed))
 
     def few_queues(self) -> "Plan":
-        """For a store to compare with, where nothing else is."""
+        """For a store to compare with, where there is hardly anything at all."""
         accounts = min(FEW, self.accounts)
         return replace(self, accounts=accounts, queues=ceil(FEW / accounts))
 

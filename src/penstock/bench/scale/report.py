@@ -79,6 +79,8 @@ class ScaleReport:
     counts: dict[str, int] = field(default_factory=dict)
     problems: dict[str, int] = field(default_factory=dict)
     figures: dict[str, float] = field(default_factory=dict)
+    few: dict[str, Cost] = field(default_factory=dict)
+    """On a store with a few queues, without messages; and on one with as many queues, without messages."""
     empty: dict[str, Cost] = field(default_factory=dict)
     loaded: dict[str, Cost] = field(default_factory=dict)
     histograms: dict[str, Histogram] = field(default_factory=dict)

@@ -14,7 +14,11 @@ def lines(report: ScaleReport) -> Iterator[str]:
     rows = [(name, f"{count:,}") for name, count in (report.counts | report.problems).items()]
     yield from _indented(aligned(("WHAT", "COUNT"), rows))
     if report.empty or report.loaded:
-        yield from ("", "Cost of one call: latency in ms, processor time of the server in µs; × is loaded to empty")
+        yield from (
+            "",
+            "Cost of one call: latency in ms, processor time of the server in µs; × is loaded to the same queues",
+            "without messages, and in the last column to a store that has a few queues only",
+        )
         yield from _indented(_costs(report))
     yield from ("", "Response times")
     yield from _indented(_histogram(report.whole()))
@@ -49,8 +53,10 @@ def _costs(report: ScaleReport) -> Iterator[str]:
         "CPU loaded",
         "× p50",
         "× CPU",
+        "× CPU of few",
     )
     by_operation = {operation: (p50, cpu) for operation, p50, cpu in ratios(report.empty, report.loaded)}
+    of_few = {operation: cpu for operation, _, cpu in ratios(report.few, report.loaded)}
     rows = []
     for operation in report.loaded or report.empty:
         p50, cpu = by_operation.get(operation, (None, None))
@@ -59,7 +65,7 @@ def _costs(report: ScaleReport) -> Iterator[str]:
                 operation,
                 *_cost(report.empty.get(operation)),
                 *_cost(report.loaded.get(operation)),
-                *("" if ratio is None else f"{ratio:.2f}" for ratio in (p50, cpu)),
+                *("" if ratio is None else f"{ratio:.2f}" for ratio in (p50, cpu, of_few.get(operation))),
             )
         )
     return aligned(headings, rows)

@@ -111,12 +111,13 @@ class Rounds:
         for _, queue_id, _, _, received, _ in told[:waited]:
             taken[queue_id] += received
         for _, queue_id, _, sizes, received, deleted in told:
-            key = queues[queue_id].queue.key
+            queue = queues[queue_id].queue
+            key = queue.key
             if sizes:
                 traffic.stored(key, sizes, now)
                 spoken_for = min(taken[queue_id], len(sizes)) if waited else 0
                 taken[queue_id] -= spoken_for
-                if spoken_for < len(sizes):
+                if spoken_for < len(sizes) and not queue.delay_seconds:
                     shelves.announce(queue_id, len(sizes) - spoken_for, now)
             elif received:
                 traffic.received(key, received, now)
