@@ -121,43 +121,14 @@ impl Rounds {
             events: Vec::new(),
             soonest: None,
             requests: 0,
+            begun: false,
         };
-        let mut coming = Vec::with_capacity(parties.len());
-        for party in parties {
-            let party = party.cast_into::<Party>()?.unbind();
-            if round.granted(&party)?.is_none() {
-                return Ok(None);
-            }
-            round.requests += party.borrow(py).requests.len();
-            coming.push(party);
-        }
-        let mut others = company || round.requests > 1;
-        let mut begun = false;
-        while !coming.is_empty() {
-            for party in coming.drain(..) {
-                match self.carry_out(&mut round, &party, &mut begun)? {
-                    Some(done) => round.done.push((party, done)),
-                    None if party.borrow(py).requests.is_empty() => {}
-                    None => round.left.push(party),
-                }
-            }
-            if others && begun && round.requests < SHARE_AT_MOST {
-                for party in asked.lane.look(asked.wall) {
-                    round.requests += party.requests.len();
-                    let party = Py::new(py, party)?;
-                    parties.append(&party)?;
-                    coming.push(party);
-                }
-                others = !coming.is_empty();
-            }
-        }
-        for party in &asked.waiting {
-            if let Some(done) = self.carry_out(&mut round, party, &mut begun)? {
-                round.waited.push((party.clone_ref(py), done));
-            }
-        }
+        let Some(coming) = round.all_granted(parties)? else {
+            return Ok(None);
+        };
+        self.carry_out_all(&mut round, coming, parties, company)?;
         let events = round.packed();
-        if begun {
+        if round.begun {
             if note_time {
                 self.time.run(&[Value::Int(asked.now)], |_| false)?;
             }
@@ -170,13 +141,43 @@ impl Rounds {
 }
 
 impl Rounds {
-    /// None if it is not to be done here, and nothing was.
-    fn carry_out(
+    /// Those who are there, those who come meanwhile, and then those who waited for what they bring.
+    fn carry_out_all<'py>(
         &mut self,
-        round: &mut Round<'_, '_>,
-        party: &Py<Party>,
-        begun: &mut bool,
-    ) -> PyResult<Option<Carried>> {
+        round: &mut Round<'_, 'py>,
+        mut coming: Vec<Py<Party>>,
+        parties: &Bound<'py, PyList>,
+        company: bool,
+    ) -> PyResult<()> {
+        let mut others = company || round.requests > 1;
+        while !coming.is_empty() {
+            for party in coming.drain(..) {
+                match self.carry_out(round, &party)? {
+                    Some(done) => round.done.push((party, done)),
+                    None if party.borrow(round.py).requests.is_empty() => {}
+                    None => round.left.push(party),
+                }
+            }
+            if others && round.begun && round.requests < SHARE_AT_MOST {
+                for party in round.asked.lane.look(round.asked.wall) {
+                    round.requests += party.requests.len();
+                    let party = Py::new(round.py, party)?;
+                    parties.append(&party)?;
+                    coming.push(party);
+                }
+                others = !coming.is_empty();
+            }
+        }
+        for party in &round.asked.waiting {
+            if let Some(done) = self.carry_out(round, party)? {
+                round.waited.push((party.clone_ref(round.py), done));
+            }
+        }
+        Ok(())
+    }
+
+    /// None if it is not to be done here, and nothing was.
+    fn carry_out(&mut self, round: &mut Round<'_, '_>, party: &Py<Party>) -> PyResult<Option<Carried>> {
         let Some(granted) = round.granted(party)? else {
             return Ok(None);
         };
@@ -184,9 +185,9 @@ impl Rounds {
         if round.hopeless(&granted) || !round.opened(&mut party, &granted) {
             return Ok(None);
         }
-        if !*begun {
+        if !round.begun {
             self.begin.run(&[], |_| false)?;
-            *begun = true;
+            round.begun = true;
         }
         let lines = granted.journal.as_ref().map(|frame| Lines::of(frame, round.now, round.seq));
         self.touched.push(granted.queue);
@@ -276,9 +277,24 @@ struct Round<'a, 'py> {
     events: Vec<Vec<u8>>,
     soonest: Option<i64>,
     requests: usize,
+    begun: bool,
 }
 
 impl<'py> Round<'_, 'py> {
+    /// All of them, if they may all be served here and now.
+    fn all_granted(&mut self, parties: &Bound<'py, PyList>) -> PyResult<Option<Vec<Py<Party>>>> {
+        let mut coming = Vec::with_capacity(parties.len());
+        for party in parties {
+            let party = party.cast_into::<Party>()?.unbind();
+            if self.granted(&party)?.is_none() {
+                return Ok(None);
+            }
+            self.requests += party.borrow(self.py).requests.len();
+            coming.push(party);
+        }
+        Ok(Some(coming))
+    }
+
     /// By what they may be served here and now, if they may: their permit holds, and nothing is to be done first.
     fn granted(&self, party: &Py<Party>) -> PyResult<Option<Arc<Granted>>> {
         let party = party.borrow(self.py);
