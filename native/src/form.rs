@@ -73,7 +73,7 @@ pub struct Known {
     hash_hole: Option<usize>,
     opening: Vec<Segment>,
     rest: Vec<Segment>,
-    day: Vec<u8>,
+    pub day: Vec<u8>,
     scope: Vec<u8>,
     inner: Sha256,
     outer: Sha256,

@@ -87,6 +87,8 @@ pub struct Core {
     parties: Vec<Party>,
     alike: HashMap<Alike, usize>,
     permits: Permits,
+    /// The latest of which there are permits: forms are good for the day that they are signed for.
+    day: Vec<u8>,
     scratch: Vec<u8>,
     /// How often bytes were read, and on which processor they arrived, now and then.
     reads: u64,
@@ -223,8 +225,15 @@ impl Core {
     /// From now on, this is granted to those who are alike. What is granted no more: to be dropped when nobody waits for
     /// the lane, since Python may have a part in that.
     pub fn grant(&mut self, alike: Alike, granted: InForce) -> (Permits, Option<InForce>) {
-        let full = self.permits.len() >= MOST_PERMITS;
-        let dropped = if full { std::mem::take(&mut self.permits) } else { Permits::new() };
+        let newer = granted.0.day > self.day;
+        let dropped = if newer || self.permits.len() >= MOST_PERMITS {
+            std::mem::take(&mut self.permits)
+        } else {
+            Permits::new()
+        };
+        if newer {
+            self.day.clone_from(&granted.0.day);
+        }
         (dropped, self.permits.insert(alike, granted))
     }
 
@@ -396,6 +405,7 @@ impl Lane {
             parties: Vec::new(),
             alike: HashMap::new(),
             permits: HashMap::new(),
+            day: Vec::new(),
             scratch: vec![0; READ_BYTES],
             reads: 0,
             arrives_at: -1,

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 QUEUE_URL = "http://here/1/q"
 HANDLE_KEY = b"k" * 32
-SIGNING_KEY, SCOPE = b"s" * 32, "19700102/here"
-DATE, SIGNED_AT = b"19700102T000000Z", 86_400_000
+SIGNING_KEY, DAY_MS = b"s" * 32, 86_400_000
+DATE, SIGNED_AT = b"19700102T000000Z", DAY_MS
 LENGTH_DIGITS, SIGNATURE_DIGITS = 6, 64
 HEAD = b"POST / HTTP/1.1\r\ncontent-length: %06d\r\nx-amz-date: %b\r\nauthorization: %b\r\n\r\n"
 LONGEST = 300_000
@@ -46,9 +46,9 @@ def compiled() -> ModuleType:
     return native
 
 
-def _signature(body: bytes) -> bytes:
-    canonical = hashlib.sha256(body).hexdigest().encode()
-    to_sign = b"\n".join([b"AWS4-HMAC-SHA256", DATE, SCOPE.encode(), hashlib.sha256(canonical).hexdigest().encode()])
+def _signature(body: bytes, date: bytes) -> bytes:
+    canonical, scope = hashlib.sha256(body).hexdigest().encode(), _scope(date).encode()
+    to_sign = b"\n".join([b"AWS4-HMAC-SHA256", date, scope, hashlib.sha256(canonical).hexdigest().encode()])
     return hmac.new(SIGNING_KEY, to_sign, "sha256").hexdigest().encode()
 
 
@@ -71,6 +71,10 @@ def in_a_round(
     for left in done[0]:
         left.bounce()
     return True
+
+
+def _scope(date: bytes) -> str:
+    return f"{date[:8].decode()}/here"
 
 
 class Gathering:
@@ -144,19 +148,29 @@ def shares(given: Sequence[Sequence[Message] | None] | None) -> Sequence[Sequenc
 
 def gathered(native: ModuleType, operation: str, bodies: Sequence[dict[str, Any]]) -> "tuple[Party, Clients]":
     """Clients who ask for this at once, one for each body."""
-    head = HEAD % (0, DATE, b"0" * SIGNATURE_DIGITS)
+    return gathered_again(native.Lane(LONGEST, LONGEST), form_of(native, operation), bodies)
+
+
+def form_of(native: ModuleType, operation: str, date: bytes = DATE) -> Any:
+    head = HEAD % (0, date, b"0" * SIGNATURE_DIGITS)
     holes, at = [], 0
     for name, width in (
         ("content-length", LENGTH_DIGITS), ("x-amz-date", len(DATE)), ("authorization", SIGNATURE_DIGITS)
     ):  # fmt: skip
         at = head.index(name.encode(), at) + len(name) + 2
         holes.append((name, at, at + width))
-    form = native.Form(operation, head, holes, [], [], SCOPE, SIGNING_KEY, None, None)
-    clients = Clients(native.Lane(LONGEST, LONGEST))
+    return native.Form(operation, head, holes, [], [], _scope(date), SIGNING_KEY, None, None)
+
+
+def gathered_again(
+    lane: Any, form: Any, bodies: Sequence[dict[str, Any]], date: bytes = DATE, now: int = SIGNED_AT
+) -> "tuple[Party, Clients]":
+    """On a lane and by a form that others may have come by before."""
+    clients = Clients(lane)
     for body in bodies:
         data = json.dumps({"QueueUrl": QUEUE_URL, **body}).encode()
-        clients.ask(form, HEAD % (len(data), DATE, _signature(data)) + data)
-    (party,) = clients.lane.poll(SIGNED_AT)
+        clients.ask(form, HEAD % (len(data), date, _signature(data, date)) + data)
+    (party,) = clients.lane.poll(now)
     return party, clients
 
 

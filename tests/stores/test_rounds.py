@@ -7,7 +7,18 @@ from typing import Any
 
 import pytest
 
-from conformance.gathering import HANDLE_KEY, SIGNED_AT, Clients, compiled, gathered
+from conformance.gathering import (
+    DATE,
+    DAY_MS,
+    HANDLE_KEY,
+    LONGEST,
+    SIGNED_AT,
+    Clients,
+    compiled,
+    form_of,
+    gathered,
+    gathered_again,
+)
 from conformance.world import Line, World
 from penstock.core.clock import ManualClock
 from penstock.core.store import Receive, Round
@@ -159,6 +170,28 @@ async def test_a_round_that_fails_for_no_known_reason_is_told_of_and_undone(
     assert (await hall.line.counts()).visible == 1
     await hall.line.send("with a key of its own: that of before is forgotten")
     assert hall.send(hall.permit("AIDAUSER"))
+
+
+async def test_what_was_granted_to_those_who_signed_yesterday_is_forgotten_today(hall: Hall) -> None:
+    native, permit, body = compiled(), hall.permit("AIDAUSER"), {"MessageBody": "m"}
+    lane, today, now = native.Lane(LONGEST, LONGEST), DATE.replace(b"0102", b"0103"), SIGNED_AT + DAY_MS
+    forms = {date: form_of(native, "SendMessage", date) for date in (DATE, today)}
+
+    def is_granted(date: bytes, now: int, grant: bool = False) -> bool:
+        party, clients = gathered_again(lane, forms[date], [body], date, now)
+        granted = party.is_granted(0)
+        if grant:
+            party.grant(permit)
+        party.bounce()
+        clients.leave()
+        return granted
+
+    assert not is_granted(DATE, SIGNED_AT, grant=True)
+    assert is_granted(DATE, SIGNED_AT)
+    assert not is_granted(today, now, grant=True)
+    assert is_granted(today, now)
+    assert not is_granted(DATE, SIGNED_AT, grant=True)
+    assert is_granted(today, now), "it is no newer day"
 
 
 async def test_after_a_restart_counters_numbers_and_the_time_go_on(folder: Path) -> None:
