@@ -117,8 +117,7 @@ class Express:
             return parties
         done = site.store.serve(parties, self._round(lane, date(), called))
         if done is None:
-            for queue_id, places in called.items():
-                site.room.keep_waiting(queue_id, places)
+            site.room.keep_waiting(called)
             return parties
         left, told = done
         self._note(told, perf_counter() - started)
@@ -145,8 +144,7 @@ class Express:
                 continue
             places = None if queue_id in called else room.call(queue_id, len(party.sizes()))
             if places is None:
-                for other, waiting in called.items():
-                    room.keep_waiting(other, waiting)
+                room.keep_waiting(called)
                 return None
             called[queue_id] = places
         return called

@@ -12,7 +12,7 @@ signs there were before it looks, and does not wait if there are more by then.
 import asyncio
 import heapq
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import count
 from typing import Any
 
@@ -92,13 +92,15 @@ class WaitingRoom:
                 continue
             called.append(place)
             if place[2] is None:
-                self.keep_waiting(queue_id, called)
+                self.keep_waiting({queue_id: called})
                 return None
         return called
 
-    def keep_waiting(self, queue_id: int, called: Iterable[Place]) -> None:
-        for place in called:
-            heapq.heappush(self.lines[queue_id], place)
+    def keep_waiting(self, called: Mapping[int, Iterable[Place]]) -> None:
+        """By queue."""
+        for queue_id, places in called.items():
+            for place in places:
+                heapq.heappush(self.lines[queue_id], place)
 
     def dismiss(self, called: Iterable[Place]) -> None:
         for _, waiter, _ in called:
