@@ -29,7 +29,7 @@ from penstock.core.errors import QueueGone, Unavailable
 from penstock.core.keyring import KeyRefused
 from penstock.core.outbox import Outbox
 from penstock.core.store import RecordsChanged, StoreError, TooManyInFlight
-from penstock.stores.sqlite.file import connect, locked, migrate
+from penstock.stores.sqlite.file import connect, locked, migrate, size_cache
 from penstock.stores.sqlite.party import MOST_ITEMS, Key, Party
 from penstock.stores.sqlite.reserve import Reserve
 from penstock.stores.sqlite.written import Written
@@ -332,6 +332,10 @@ class Database:
     def set_room_aside(self) -> None:
         """For the day the disk is full."""
         self._reserve.keep()
+
+    def size_cache(self) -> None:
+        """The database may have grown, or shrunk."""
+        size_cache(self._connection)
 
     def look_for_room(self) -> bool:
         """Whether a full disk seems to have room again, on the disk or within the database; the next commit shows."""

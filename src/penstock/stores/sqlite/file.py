@@ -12,6 +12,8 @@ from penstock.core.store import StoreError
 from penstock.stores.sqlite.packing import checksum, readable_id, repacked
 
 MIGRATIONS = Path(__file__).with_name("migrations")
+LARGE_BYTES = (1 << 30) + 4096
+CACHE_KIB, LARGE_CACHE_KIB = 4096, 65_536
 
 
 def connect(path: Path, flags: int = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE) -> apsw.Connection:
@@ -19,22 +21,28 @@ def connect(path: Path, flags: int = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OP
     connection.set_busy_timeout(10_000)
     # Plans must not depend on bound values: otherwise SQLite compiles a statement anew for every execution.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-    # The cache is small on purpose. If a page of a tree was split and the database is smaller than 1 GiB, SQLite looks
-    # at every cached page at the commit (ADR 016). What is not in this cache is in the system's.
     for pragma in (
         "journal_mode=WAL",
         "synchronous=FULL",
-        "cache_size=-4096",
         "temp_store=MEMORY",
         "mmap_size=0",
         "wal_autocheckpoint=4000",
         "cell_size_check=ON",
     ):
         connection.execute(f"PRAGMA {pragma}")
+    size_cache(connection)
     settings = {name: connection.execute(f"PRAGMA {name}").get for name in ("journal_mode", "synchronous")}
     if settings != {"journal_mode": "wal", "synchronous": 2}:
         raise StoreError(f"{path}: SQLite refuses to be durable here ({settings}); use a local file system.")
     return connection
+
+
+def size_cache(connection: apsw.Connection) -> None:
+    """For the database as large as it is now. In one smaller than 1 GiB a split of a tree's page makes SQLite look at
+    every cached page at the commit, so the cache is small (ADR 016): what is not in it is in the system's. In a larger
+    one there are many pages on the way to a message, which are worth keeping."""
+    size: int = connection.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").get
+    connection.execute(f"PRAGMA cache_size=-{LARGE_CACHE_KIB if size > LARGE_BYTES else CACHE_KIB}")
 
 
 def migrate(connection: apsw.Connection) -> None:

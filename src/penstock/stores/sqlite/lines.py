@@ -11,16 +11,18 @@ import heapq
 import math
 from collections.abc import Iterator, Sequence
 from itertools import chain, starmap, takewhile
+from typing import Any
 
 from penstock.stores.sqlite.cards import COLUMNS, Card
 from penstock.stores.sqlite.catalogue import READY, Entry
 from penstock.stores.sqlite.database import Database
 
 _LINE = f"SELECT {COLUMNS} FROM message WHERE shelf=? AND grp=? AND place IS NOT NULL ORDER BY place, number"
-_STANDS_FRESH = f"SELECT {COLUMNS} FROM message WHERE shelf=?1 AND state=0 AND place IS NULL AND"
-_FRESH = f"""{_STANDS_FRESH} enqueued=?2 AND number>=?3 UNION ALL {_STANDS_FRESH} enqueued>?2
-    ORDER BY enqueued, number"""
-"""In two parts: of a comparison of pairs, SQLite looks up the first half only, and many may have come at one moment."""
+_STANDS_FRESH = f"SELECT {COLUMNS} FROM message WHERE shelf=? AND state=0 AND place IS NULL AND"
+_FRESH = f"{_STANDS_FRESH} enqueued=? AND number>=? ORDER BY number"
+_YOUNGER = f"{_STANDS_FRESH} enqueued>? ORDER BY enqueued, number"
+"""In two parts: of a comparison of pairs, SQLite looks up the first half only, and many may have come at one moment. In
+two statements, because a union would look up the first row of each."""
 _GROUPS = "FROM message_group WHERE shelf=?1 AND noisy=?2 AND available IS NOT NULL"
 _IN_TURN = f"SELECT id, available, head {_GROUPS} ORDER BY available, head"
 _LINE_IN_TURN = f"""SELECT {COLUMNS} FROM message
@@ -68,7 +70,7 @@ class Lines:
         """By age. Where the first of them was found is where the next call begins: it passes over nothing twice."""
         if entry.fresh is None:
             return iter(())
-        cards = starmap(Card, self._db.execute(_FRESH, (entry.shelf, *entry.fresh)))
+        cards = starmap(Card, self._by_age(entry.shelf, *entry.fresh))
         first = next(cards, None)
         if first is None:
             entry.fresh = None
@@ -76,6 +78,10 @@ class Lines:
         if isinstance(first.enqueued, int):  # else it will be found damaged
             entry.fresh = first.enqueued, first.number
         return chain([first], cards)
+
+    def _by_age(self, shelf: int, enqueued: int, number: int) -> Iterator[Any]:
+        yield from self._db.execute(_FRESH, (shelf, enqueued, number))
+        yield from self._db.execute(_YOUNGER, (shelf, enqueued))
 
     def taken(self, entry: Entry, cards: Sequence[Card]) -> None:
         """All that is in line up to the last of these is fresh no more."""
