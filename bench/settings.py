@@ -5,11 +5,12 @@ of the same round.
     python bench/settings.py native=off native=on --mode cycle10
     python bench/settings.py journal_segment_bytes=1000000,native=on native=on --rounds 4
     python bench/settings.py tree=../before/src tree=src --mode longpoll
-    python bench/settings.py stored=0 stored=100000 stored=1000000 --mode backlog
+    python bench/settings.py stored=0 stored=100000 stored=1000000 --mode backlog --starts 4 --rounds 4
 
 `tree` is where the code is: that of another checkout, whose native part was compiled for the same Python. `stored` is
 how many messages lie in the queue meanwhile. The machine may be faster in one minute than in the next: the ratios are
-of turns that follow each other.
+of turns that follow each other. And two processes of the same code may differ by a tenth for as long as they live:
+`--starts` has several of each, one after the other.
 """
 
 import argparse
@@ -37,22 +38,31 @@ MODES_IN_TURN = ("cycle", "cycle10", "fifo", "backlog", WAITING)
 
 def main() -> int:
     arguments = options()
-    servers = arguments.settings
-    with ExitStack() as stack:
-        turns = [points(started(stack, settings), stored(settings), arguments) for settings in servers]
-        for turn in turns:
-            next(turn)  # a server that has just started is slower
-        rounds: list[list[Point]] = []
-        for number in range(arguments.rounds):
-            order = range(len(turns)) if number % 2 else reversed(range(len(turns)))
-            found = {place: next(turns[place]) for place in order}
-            rounds.append([found[place] for place in range(len(turns))])
-            print(f"round {number + 1} of {arguments.rounds}", end="\r", file=sys.stderr)
-    print(f"{arguments.mode}, {arguments.rounds} rounds of {arguments.seconds} s; the ratio is the mean of the rounds'")
+    rounds: list[list[Point]] = []
+    for start in range(arguments.starts):
+        rounds += taken_in_turn(arguments, start)
+    servers, starts = arguments.settings, f"{arguments.starts} starts, " if arguments.starts > 1 else ""
+    print(f"{arguments.mode}, {starts}{arguments.rounds} rounds of {arguments.seconds} s;", end=" ")
+    print("the ratio is the mean of the rounds'")
     cells = [row(settings, [each[place] for each in rounds], rounds) for place, settings in enumerate(servers)]
     title = "p50 ms" if arguments.mode == WAITING else "MESSAGES/S"
     print("\n".join(aligned(("SETTINGS", title, "RATIO", "LEAST", "MOST", "CPU µs"), cells)))
     return 0
+
+
+def taken_in_turn(arguments: argparse.Namespace, start: int) -> Iterator[list[Point]]:
+    """Rounds of servers that are started for it: what each had in its turn."""
+    with ExitStack() as stack:
+        servers = arguments.settings
+        turns = [points(started(stack, settings), stored(settings), arguments) for settings in servers]
+        for turn in turns:
+            next(turn)  # a server that has just started is slower
+        for number in range(arguments.rounds):
+            order = range(len(turns)) if number % 2 else reversed(range(len(turns)))
+            found = {place: next(turns[place]) for place in order}
+            done, of = start * arguments.rounds + number + 1, arguments.starts * arguments.rounds
+            print(f"round {done} of {of}", end="\r", file=sys.stderr)
+            yield [found[place] for place in range(len(turns))]
 
 
 def started(stack: ExitStack, settings: str) -> Running:
@@ -103,6 +113,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("settings", nargs="+", type=checked, metavar="NAME=VALUE,…", help="of one server each")
     parser.add_argument("--mode", default="cycle", choices=MODES_IN_TURN, help="the load (cycle)")
     parser.add_argument("--connections", type=int, metavar="N", help="how many (default: the mode's)")
+    parser.add_argument("--starts", type=int, default=1, metavar="N", help="how often servers are started anew (1)")
     parser.add_argument("--rounds", type=int, default=10, metavar="N", help="how often each has its turn (10)")
     parser.add_argument("--seconds", type=float, default=1.5, metavar="S", help="how long a turn is (1.5)")
     return parser.parse_args()
