@@ -10,6 +10,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PySet};
@@ -19,16 +20,15 @@ use crate::journal::{Lines, PACKED};
 use crate::lane::Lane;
 use crate::party::Party;
 use crate::permit::{
-    BYTES, DELAYED, FRESH_ENQUEUED, FRESH_NUMBER, GROUPS, Granted, IN_FLIGHT, NOTHING, OLDEST, PLACED, READY, Sending,
-    Terms,
+    AGED, BYTES, DELAYED, FRESH, GROUPS, Granted, IN_FLIGHT, NOTHING, OLDEST, PLACED, READY, Sending, Terms,
 };
 use crate::rows::STATES;
 use crate::shelf::Shelf;
 use crate::sqlite::{Failure, Statement, Value};
 use crate::tally::{self, Counters, ROWS, Ring};
 
-const SETTLE: &str = "UPDATE queue SET ready=?1, in_flight=?2, delayed=?3, bytes=?4, groups=?5, fresh_enqueued=?6,
-    fresh_number=?7 WHERE id=?8";
+const SETTLE: &str = "UPDATE queue SET ready=?1, in_flight=?2, delayed=?3, bytes=?4, groups=?5,
+    fresh_number=?6 WHERE id=?7";
 /// Requests in one commit, about.
 const SHARE_AT_MOST: usize = 512;
 
@@ -94,6 +94,7 @@ impl Rounds {
 
     /// Serve these, and those who come meanwhile if there is company; they are put to these. None if they are not all to
     /// be served here: then nothing was done.
+    #[allow(clippy::too_many_arguments)]
     fn serve<'py>(
         &mut self,
         py: Python<'py>,
@@ -102,6 +103,7 @@ impl Rounds {
         standing: Standing,
         ring: &Bound<'py, Ring>,
         ciphers: &Bound<'py, PyDict>,
+        runs: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Done<'py>>> {
         self.touched.clear();
         let (number, numbers_end, seq, next_due, note_time, company) = standing;
@@ -112,6 +114,7 @@ impl Rounds {
             numbers_end,
             next_due,
             ciphers,
+            runs,
             number,
             seq,
             done: Vec::new(),
@@ -246,10 +249,10 @@ impl Alone<'_> {
 
 /// As the tally has them (`stores/sqlite/tally.py`).
 fn counters(numbers: &[Cell<i64>]) -> Counters {
-    let fresh = |which: usize| Some(numbers[which].get()).filter(|_| numbers[FRESH_ENQUEUED].get() != NOTHING);
+    let fresh = Some(numbers[FRESH].get()).filter(|number| *number != NOTHING);
     let [ready, in_flight, delayed, bytes, groups] =
         [READY, IN_FLIGHT, DELAYED, BYTES, GROUPS].map(|which| Some(numbers[which].get()));
-    [ready, in_flight, delayed, bytes, groups, fresh(FRESH_ENQUEUED), fresh(FRESH_NUMBER)]
+    [ready, in_flight, delayed, bytes, groups, fresh]
 }
 
 fn add(number: &Cell<i64>, more: i64) {
@@ -266,6 +269,8 @@ struct Round<'a, 'py> {
     numbers_end: i64,
     next_due: i64,
     ciphers: &'a Bound<'py, PyDict>,
+    /// Which messages are where (`stores/sqlite/runs.py`).
+    runs: &'a Bound<'py, PyAny>,
     /// The last that was given.
     number: i64,
     seq: i64,
@@ -319,6 +324,7 @@ impl<'py> Round<'_, 'py> {
             entry.text.len() <= sending.largest && entry.group.is_none() && entry.deduplication.is_none()
         };
         Ok(in_time
+            && granted.numbers(self.py)[AGED].get() == 0
             && granted.suffices(party.entries.len())
             && self.number + messages <= self.numbers_end
             && party.entries.iter().all(plain)
@@ -338,7 +344,7 @@ impl<'py> Round<'_, 'py> {
         };
         let numbers = granted.numbers(self.py);
         numbers[PLACED].get() != 0
-            || numbers[FRESH_ENQUEUED].get() == NOTHING
+            || numbers[FRESH].get() == NOTHING
             || numbers[READY].get() <= 0
             || numbers[IN_FLIGHT].get() >= in_flight
     }
@@ -355,7 +361,7 @@ impl<'py> Round<'_, 'py> {
         granted: &Arc<Granted>,
         sending: &Sending,
         mut lines: Option<Lines>,
-    ) -> Result<Option<usize>, Failure> {
+    ) -> PyResult<Option<usize>> {
         let (now, first, messages) = (self.now, self.number + 1, party.entries.len() as i64);
         let due = sending.delay_ms.map(|delay| now + delay);
         let cipher = sending.key.as_ref().map(|key| {
@@ -364,14 +370,13 @@ impl<'py> Round<'_, 'py> {
         });
         shelf.put(party, granted.shelf, now, due, first, &sending.sender, cipher, lines.as_mut())?;
         self.number += messages;
+        self.runs.call_method1(intern!(self.py, "add"), (granted.shelf, first, self.number))?;
         let numbers = granted.numbers(self.py);
         add(&numbers[if due.is_some() { DELAYED } else { READY }], messages);
         add(&numbers[BYTES], party.entries.iter().map(|entry| entry.text.len() as i64).sum());
         numbers[OLDEST].set(numbers[OLDEST].get().min(now));
-        let fresh = (numbers[FRESH_ENQUEUED].get(), numbers[FRESH_NUMBER].get());
-        if due.is_none() && (fresh.0 == NOTHING || (now, first) < fresh) {
-            numbers[FRESH_ENQUEUED].set(now);
-            numbers[FRESH_NUMBER].set(first);
+        if due.is_none() && numbers[FRESH].get() == NOTHING {
+            numbers[FRESH].set(first);
         }
         self.hidden_until(due);
         self.changed(granted, lines);
@@ -385,29 +390,28 @@ impl<'py> Round<'_, 'py> {
         granted: &Arc<Granted>,
         (most, visibility_ms, in_flight): (usize, i64, i64),
         mut lines: Option<Lines>,
-    ) -> Result<Option<usize>, Failure> {
+    ) -> PyResult<Option<usize>> {
         let (now, numbers) = (self.now, granted.numbers(self.py));
         let room = (in_flight - numbers[IN_FLIGHT].get()).min(numbers[READY].get()) as usize;
         let (limit, due) = (room.min(most * party.requests.len()), now + visibility_ms);
-        let fresh = (numbers[FRESH_ENQUEUED].get(), numbers[FRESH_NUMBER].get());
         let horizon = now - granted.retention_ms;
         let (messages, last) = shelf.hand_out(
             party,
             granted.shelf,
-            fresh,
+            numbers[FRESH].get(),
             most,
             limit,
             now,
             due,
             horizon,
             self.ciphers,
+            self.runs,
             lines.as_mut(),
         )?;
         if messages == 0 {
             return Ok(None);
         }
-        numbers[FRESH_ENQUEUED].set(last.0);
-        numbers[FRESH_NUMBER].set(last.1 + 1);
+        numbers[FRESH].set(last + 1);
         add(&numbers[READY], -(messages as i64));
         add(&numbers[IN_FLIGHT], messages as i64);
         self.hidden_until(Some(due));

@@ -5,19 +5,18 @@
 //! remembers nothing, and leaves to Python whatever it finds that is not plain.
 
 use pyo3::exceptions::PyValueError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::content::{Cipher, Content};
 use crate::journal::{Line, Lines};
 use crate::party::Party;
-use crate::rows::{Found, Held, Rows, STATES, Spot, read, read_claim, runs};
+use crate::rows::{Found, Held, Rows, Run, STATES, Spot, read, read_claim, runs};
 use crate::sqlite::{self, Connection, Failure, Row, Statement, Value};
 
 const FRESH: &str = "SELECT number, enqueued, size, grp, receives, id, checksum, content FROM message
-    WHERE shelf=?1 AND state=0 AND place IS NULL AND enqueued=?2 AND number>=?3 ORDER BY number";
-const YOUNGER: &str = "SELECT number, enqueued, size, grp, receives, id, checksum, content FROM message
-    WHERE shelf=?1 AND state=0 AND place IS NULL AND enqueued>?2 ORDER BY enqueued, number";
+    WHERE number BETWEEN ?1 AND ?2 AND +shelf=?3 AND state=0 AND place IS NULL ORDER BY number";
 const DELIVER: &str = "UPDATE message SET state=1, due=?1, receives=1, received=?2, first_received=?2, room=NULL
     WHERE number BETWEEN ?3 AND ?4";
 
@@ -26,7 +25,6 @@ pub struct Shelf {
     pub connection: Connection,
     rows: Rows,
     fresh: Statement,
-    younger: Statement,
     deliver: Statement,
 }
 
@@ -39,7 +37,6 @@ impl Shelf {
         Ok(Shelf {
             rows: Rows::of(&connection)?,
             fresh: connection.prepare(FRESH)?,
-            younger: connection.prepare(YOUNGER)?,
             deliver: connection.prepare(DELIVER)?,
             connection,
         })
@@ -65,16 +62,17 @@ impl Shelf {
         &mut self,
         party: &mut Party,
         shelf: i64,
-        fresh: (i64, i64),
+        fresh: i64,
         most: usize,
         limit: usize,
         now: i64,
         due: i64,
         horizon: i64,
         ciphers: &Bound<'_, PyDict>,
+        runs: &Bound<'_, PyAny>,
         mut lines: Option<PyRefMut<'_, Lines>>,
-    ) -> PyResult<(usize, (i64, i64))> {
-        Ok(self.hand_out(party, shelf, fresh, most, limit, now, due, horizon, ciphers, lines.as_deref_mut())?)
+    ) -> PyResult<(usize, i64)> {
+        self.hand_out(party, shelf, fresh, most, limit, now, due, horizon, ciphers, runs, lines.as_deref_mut())
     }
 
     fn delete(
@@ -115,24 +113,25 @@ impl Shelf {
         Ok(())
     }
 
-    /// Hand out fresh messages of a shelf, from this time and number on, to the receivers of a party: `most` to each and
-    /// `limit` in all, hidden until `due`. How many there were, and the time and number of the last of them. It ends
-    /// before the first that is not plain, or not younger than `horizon`; and whoever would be given that one among
-    /// others is given nothing here.
+    /// Hand out fresh messages of a shelf, from this number on, to the receivers of a party: `most` to each and `limit`
+    /// in all, hidden until `due`. How many there were, and the number of the last of them. It ends before the first
+    /// that is not plain, or not younger than `horizon`; and whoever would be given that one among others is given
+    /// nothing here.
     #[allow(clippy::too_many_arguments)]
     pub fn hand_out(
         &mut self,
         party: &mut Party,
         shelf: i64,
-        fresh: (i64, i64),
+        fresh: i64,
         most: usize,
         limit: usize,
         now: i64,
         due: i64,
         horizon: i64,
         ciphers: &Bound<'_, PyDict>,
+        places: &Bound<'_, PyAny>,
         mut lines: Option<&mut Lines>,
-    ) -> Result<(usize, (i64, i64)), Failure> {
+    ) -> PyResult<(usize, i64)> {
         let (mut found, mut odd): (Vec<Found>, bool) = (Vec::new(), false);
         let mut take = |row: &Row<'_>| {
             let one = read(row, shelf, horizon, ciphers);
@@ -143,13 +142,21 @@ impl Shelf {
             found.push(one);
             found.len() < limit
         };
-        let mut more = true;
-        self.fresh.run(&[Value::Int(shelf), Value::Int(fresh.0), Value::Int(fresh.1)], |row| {
-            more = take(row);
-            more
-        })?;
-        if more {
-            self.younger.run(&[Value::Int(shelf), Value::Int(fresh.0)], take)?;
+        let (mut since, mut more) = (fresh, true);
+        while more {
+            let next: Vec<Run> = places.call_method1(intern!(places.py(), "ahead"), (shelf, since))?.extract()?;
+            more = !next.is_empty();
+            for (first, last) in next {
+                let numbers = [Value::Int(first.max(since)), Value::Int(last), Value::Int(shelf)];
+                self.fresh.run(&numbers, |row| {
+                    more = take(row);
+                    more
+                })?;
+                if !more {
+                    break;
+                }
+                since = last + 1;
+            }
         }
         if odd {
             found.truncate(found.len() / most * most);
@@ -158,7 +165,7 @@ impl Shelf {
             self.deliver.run(&[Value::Int(due), Value::Int(now), Value::Int(first), Value::Int(last)], |_| false)?;
         }
         let number = found.len();
-        let last = found.last().map_or(fresh, |one| (one.enqueued, one.number));
+        let last = found.last().map_or(fresh, |one| one.number);
         party.given.clear();
         for one in found {
             if let Some(lines) = &mut lines {

@@ -10,10 +10,10 @@ use crate::content::{pack_array, pack_number};
 
 /// In the ring of rows.
 pub const ROWS: i64 = 1000;
-const COUNTERS: usize = 7;
+const COUNTERS: usize = 6;
 const NIL: u8 = 0xc0;
 
-/// Ready, in flight, delayed, bytes, groups, and from where on messages stand in line by their age.
+/// Ready, in flight, delayed, bytes, groups, and from which number on messages stand in line as they came.
 pub type Counters = [Option<i64>; COUNTERS];
 
 #[pyclass]
@@ -94,21 +94,21 @@ pub fn pack(rows: &[(i64, Counters)]) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    const ONE: Counters = [Some(1), Some(0), Some(0), Some(5), Some(0), None, None];
+    const ONE: Counters = [Some(1), Some(0), Some(0), Some(5), Some(0), None];
 
     #[test]
     fn a_queue_is_taken_with_the_latest_commit_that_has_it() {
         let mut ring = Ring::default();
         ring.noted(1, [(7, ONE), (8, ONE)].into_iter());
-        ring.noted(2, [(8, [None; 7])].into_iter());
+        ring.noted(2, [(8, [None; 6])].into_iter());
         assert_eq!(ring.taken(1), [(7, ONE)]);
         assert_eq!(ring.taken(1), []);
-        assert_eq!(ring.taken(2), [(8, [None; 7])]);
+        assert_eq!(ring.taken(2), [(8, [None; 6])]);
         assert_eq!(ring.last, 2);
     }
 
     #[test]
     fn counters_are_packed_as_arrays_in_an_array() {
-        assert_eq!(pack(&[(300, ONE)]), b"\xdd\0\0\0\x01\x98\xcd\x01\x2c\x01\0\0\x05\0\xc0\xc0");
+        assert_eq!(pack(&[(300, ONE)]), b"\xdd\0\0\0\x01\x97\xcd\x01\x2c\x01\0\0\x05\0\xc0");
     }
 }

@@ -35,7 +35,20 @@ CHECKS = {
     "a message that is ready stands in no line": """
         SELECT number FROM message JOIN queue USING (shelf)
         WHERE state = 0 AND place IS NULL
-            AND (grp != 0 OR coalesce((message.enqueued, message.number) < (fresh_enqueued, fresh_number), true))""",
+            AND (grp != 0 OR coalesce(number < fresh_number, true))""",
+    "a message is in no run that is written, though it should be": """
+        SELECT shelf, number FROM message AS m
+        WHERE number <= (SELECT value FROM keepsake WHERE name = 'runs') AND NOT EXISTS (
+            SELECT 1 FROM run WHERE run.shelf = m.shelf AND m.number BETWEEN run.first AND run.last)""",
+    "two runs of a shelf have the same number": """
+        SELECT shelf, first, before FROM (
+            SELECT shelf, first, lag(last) OVER (PARTITION BY shelf ORDER BY last) AS before FROM run
+        ) WHERE first <= before""",
+    "a message that is younger than one behind it is not in the index of ages": """
+        SELECT number FROM (
+            SELECT number, aged, enqueued, max(enqueued) OVER (PARTITION BY shelf ORDER BY number) AS latest,
+                max(aged) OVER (PARTITION BY shelf ORDER BY number) AS follows FROM message
+        ) WHERE aged IS NULL AND (enqueued < latest OR follows)""",
     "a state and a due time disagree": """
         SELECT number FROM message JOIN queue USING (shelf)
         WHERE state IN (0, 1, 2) AND (state = 0) != (due IS NULL)""",
@@ -83,8 +96,9 @@ def faults_of_rows(connection: apsw.Connection) -> list[str]:
 
 def settle(connection: apsw.Connection) -> None:
     """Counters that are in the tally go to their queues."""
+    places = ",".join("?" * len(COUNTERS))
     for queue, counters in tallied(connection).items():
-        connection.execute(f"UPDATE queue SET ({', '.join(COUNTERS)})=(?,?,?,?,?,?,?) WHERE id=?", (*counters, queue))
+        connection.execute(f"UPDATE queue SET ({', '.join(COUNTERS)})=({places}) WHERE id=?", (*counters, queue))
 
 
 def tallied(connection: apsw.Connection) -> dict[int, tuple[int | None, ...]]:

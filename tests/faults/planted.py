@@ -29,7 +29,7 @@ PURGE_LEAVES = """\
         self._db"""
 
 BURIED_TWICE = """\
-        self._db.execute("CREATE TEMP TABLE twin AS SELECT * FROM message WHERE number=?", (card.number,))
+        self._db.execute("CREATE TEMP TABLE twin AS SELECT * FROM message WHERE number=?", (moved.number,))
         self._db.execute("UPDATE twin SET number=number+1000000; INSERT INTO message SELECT * FROM twin")
         self._db.execute("DROP TABLE twin")
         new_group = self.groups.enter(target, group"""
@@ -104,7 +104,7 @@ BUGS = (
         ("stores/sqlite/wholesale.py", "        shelves.delivered(entry, number, due, now)\n", ""),
     )),
     Bug("a party passes over a message", PARTIES, (
-        ("stores/sqlite/wholesale.py", "entry.fresh = last[0], last[1] + 1", "entry.fresh = last[0], last[1] + 2"),
+        ("stores/sqlite/wholesale.py", "entry.fresh = last + 1", "entry.fresh = last + 2"),
     )),
 )  # fmt: skip
 

@@ -83,15 +83,15 @@ class Cards:
         message.id = card.id.decode()
         return message
 
-    def rewrite(self, number: int, message: Message, target: Entry, now: int) -> None:
-        """The message goes on as another, in this queue."""
-        self.drop_bulk(number)
+    def rewrite(self, old: int, number: int, message: Message, target: Entry, now: int) -> None:
+        """The message goes on as another, with another number, in this queue."""
+        self.drop_bulk(old)
         identity, content = message.id.encode(), packed(message)
         if key := self._keys.key_for(target, now):
             content = key.encrypted(identity, content)
         self._db.execute(
-            "UPDATE message SET id=?, checksum=?, content=? WHERE number=?",
-            (identity, checksum(identity, content), self.carried(number, content), number),
+            "UPDATE message SET number=?, id=?, checksum=?, content=? WHERE number=?",
+            (number, identity, checksum(identity, content), self.carried(number, content), old),
         )
 
     def carried(self, number: int, content: bytes) -> bytes | None:

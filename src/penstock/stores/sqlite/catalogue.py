@@ -18,11 +18,11 @@ from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.tally import COUNTERS, Counters, Ring, Tally
 
 READY, IN_FLIGHT, DELAYED, DAMAGED = 0, 1, 2, 3
-BYTES, GROUPS, FRESH_ENQUEUED, FRESH_NUMBER, PLACED, OLDEST, REVISION = range(4, 11)
+BYTES, GROUPS, FRESH, PLACED, AGED, OLDEST, REVISION = range(4, 11)
 """Where in an entry's numbers what is (`native/src/ledger.rs` reads and writes them as well)."""
 NEVER, NOTHING = 2**63 - 1, -1
 UNKNOWN_AGE = 0
-_NEW = 0, 0, 0, 0, 0, 0, NOTHING, NOTHING, True, UNKNOWN_AGE, 0
+_NEW = 0, 0, 0, 0, 0, 0, NOTHING, True, True, UNKNOWN_AGE, 0
 _COUNTERS = ", ".join(COUNTERS)
 _COUNTED = READY, IN_FLIGHT, DELAYED, BYTES, GROUPS
 
@@ -63,15 +63,14 @@ class Entry:
         self.counts[GROUPS] = number
 
     @property
-    def fresh(self) -> tuple[int, int] | None:
-        """No later than the enqueue time and number of the first message that stands in line by its age; None if none
-        does."""
-        enqueued = self.counts[FRESH_ENQUEUED]
-        return None if enqueued == NOTHING else (enqueued, self.counts[FRESH_NUMBER])
+    def fresh(self) -> int | None:
+        """No higher than the number of the first message that stands in line as it came; None if none does."""
+        number = self.counts[FRESH]
+        return None if number == NOTHING else number
 
     @fresh.setter
-    def fresh(self, fresh: tuple[int, int] | None) -> None:
-        self.counts[FRESH_ENQUEUED], self.counts[FRESH_NUMBER] = fresh or (NOTHING, NOTHING)
+    def fresh(self, number: int | None) -> None:
+        self.counts[FRESH] = NOTHING if number is None else number
 
     @property
     def placed(self) -> bool:
@@ -81,6 +80,15 @@ class Entry:
     @placed.setter
     def placed(self, placed: bool) -> None:
         self.counts[PLACED] = placed
+
+    @property
+    def aged(self) -> bool:
+        """Whether there may be messages that kept their age when they came from another queue."""
+        return self.counts[AGED] != 0
+
+    @aged.setter
+    def aged(self, aged: bool) -> None:
+        self.counts[AGED] = aged
 
     @property
     def oldest(self) -> int:
@@ -94,18 +102,17 @@ class Entry:
     @property
     def counters(self) -> Counters:
         """As `COUNTERS` names them."""
-        fresh = self.fresh or (None, None)
-        return *[self.counts[which] for which in _COUNTED], *fresh
+        return *[self.counts[which] for which in _COUNTED], self.fresh
 
     @counters.setter
     def counters(self, counters: Any) -> None:
-        ready, in_flight, delayed, size, groups, enqueued, number = counters
-        fresh = (NOTHING, NOTHING) if enqueued is None else (enqueued, number)
-        self._count(ready, in_flight, delayed, 0, size, groups, *fresh, True, UNKNOWN_AGE)
+        ready, in_flight, delayed, size, groups, number = counters
+        fresh = NOTHING if number is None else number
+        self._count(ready, in_flight, delayed, 0, size, groups, fresh, True, True, UNKNOWN_AGE)
 
     def empty(self) -> None:
         """There is nothing in it any more."""
-        self._count(0, 0, 0, 0, 0, 0, NOTHING, NOTHING, True, NEVER)
+        self._count(0, 0, 0, 0, 0, 0, NOTHING, True, True, NEVER)
 
     def _count(self, *numbers: int) -> None:
         self.counts[:REVISION] = array("q", numbers)
@@ -180,6 +187,11 @@ class Catalogue:
             raise QueueGone(queue_id)
         return entry
 
+    def held_on(self, shelf: int) -> int | None:
+        """How many messages are on a shelf, if it is a queue's."""
+        entry = self.by_shelf.get(shelf)
+        return None if entry is None else entry.held
+
     def touch(self, entry: Entry) -> None:
         self._dirty.add(entry.id)
 
@@ -232,6 +244,12 @@ class Catalogue:
         entry.revise()
         self.owned[entry.queue.key.account] -= 1
         self._unlink(entry)
+
+    def deleted_at(self, key: QueueKey) -> int | None:
+        found: int | None = self._db.execute(
+            "SELECT deleted FROM tombstone WHERE region=? AND account=? AND name=?", tuple(key)
+        ).get
+        return found
 
     def purge(self, queue_id: int, now: int) -> Entry:
         """Give the queue an empty shelf; the old one becomes litter."""

@@ -24,6 +24,7 @@ from penstock.core.store import StoreError
 from penstock.core.vault import KEY_BYTES, NONCE_BYTES, Unopenable
 from penstock.stores.sqlite.catalogue import Entry
 from penstock.stores.sqlite.database import Database
+from penstock.stores.sqlite.runs import Runs
 
 MARK = b"\xc1"
 """MessagePack never uses it."""
@@ -56,8 +57,8 @@ class DataKey:
 class DataKeys:
     """`native_cipher` makes what encrypts and decrypts in native code, if there is any, of a number and a secret."""
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
+    def __init__(self, db: Database, runs: Runs) -> None:
+        self._db, self._runs = db, runs
         self._keyring: Keyring | None = None
         self.native_cipher: Callable[[int, bytes], Any] | None = None
         self.forget()
@@ -137,15 +138,12 @@ class DataKeys:
     def _retire(self, entry: Entry, now: int) -> None:
         """Nothing is encrypted with the queue's earlier keys any more, and those that no message can need are dropped.
         A message may be of a later time than this if the system's clock was put back."""
-        oldest, newest = (
-            self._db.execute(f"SELECT {end}(enqueued) FROM message WHERE shelf=?", (entry.shelf,)).get
-            for end in ("min", "max")
-        )
-        retired = max(now, newest) if isinstance(newest, int) else now
+        oldest, newest = self._runs.oldest(entry.shelf), self._runs.newest(entry.shelf)
+        retired = max(now, newest or 0)
         self._db.execute("UPDATE data_key SET retired=? WHERE queue=? AND retired IS NULL", (retired, entry.id))
         if oldest is None:
             self._db.execute("DELETE FROM data_key WHERE queue=?", (entry.id,))
-        elif isinstance(oldest, int):
+        else:
             self._db.execute("DELETE FROM data_key WHERE queue=? AND retired<?", (entry.id, oldest))
 
     def decrypted(self, identity: bytes, content: bytes) -> bytes:

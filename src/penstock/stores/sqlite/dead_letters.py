@@ -42,13 +42,14 @@ class DeadLetters:
         if message is None:
             return
         message.source_arn = entry.queue.arn
-        buried = replace(card, state=READY, due=None, place=now)
+        number = self._number()
+        buried = replace(card, number=number, state=READY, due=None, place=now)
         if target.fifo:
-            message.sequence, message.deduplication_id = self._number(), message.id
-            buried = replace(buried, enqueued=now, place=message.sequence)
+            message.sequence, message.deduplication_id = number, message.id
+            buried = replace(buried, enqueued=self._shelves.coming(now), place=number)
         else:
             message.sequence = None
-        self._cards.rewrite(card.number, message, target, now)
+        self._cards.rewrite(card.number, number, message, target, now)
         self._shelves.transfer(entry, card, target, buried, message.group, now)
         self._outbox.dead_lettered(entry.queue, target.queue, message.id, card.receives, card.enqueued, now)
 
@@ -57,15 +58,19 @@ class DeadLetters:
         if message is None:
             return
         old_id, message.id, message.sent, message.source_arn = message.id, str(uuid.uuid4()), now, None
-        message.sequence = self._number() if target.fifo else None
+        number = self._number()
+        message.sequence = number if target.fifo else None
         message.deduplication_id = old_id if target.fifo else None
         delay = target.queue.delay_seconds
         due = now + delay * 1000 if delay else None
         place = message.sequence if target.fifo else None if due else now
         state = DELAYED if due else READY
-        fresh = replace(card, enqueued=now, state=state, place=place, due=due, receives=0, first_received=None)
-        self._cards.rewrite(card.number, message, target, now)
-        self._shelves.transfer(entry, card, target, fresh, message.group, now)
+        enqueued = self._shelves.coming(now)
+        anew = replace(
+            card, number=number, enqueued=enqueued, state=state, place=place, due=due, receives=0, first_received=None
+        )
+        self._cards.rewrite(card.number, number, message, target, now)
+        self._shelves.transfer(entry, card, target, anew, message.group, now)
         self._outbox.moved(entry.queue, target.queue, old_id, message.id, task_id, now)
 
     def source_of(self, card: Card) -> str | None:

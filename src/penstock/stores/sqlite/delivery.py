@@ -5,6 +5,7 @@ import struct
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from itertools import islice, starmap
 
 from msgspec.structs import replace
 
@@ -35,7 +36,8 @@ class Delivery:
         outbox: Outbox,
     ) -> None:  # fmt: skip
         self._db, self._catalogue, self._shelves, self._cards = db, catalogue, shelves, cards
-        self._dead_letters, self._groups, self._lines, self._outbox = dead_letters, shelves.groups, Lines(db), outbox
+        self._dead_letters, self._groups, self._outbox = dead_letters, shelves.groups, outbox
+        self._lines = Lines(db, shelves.runs)
 
     def receive(
         self, queue_id: int, ask: Receive, now: int, by: str, one_of_a_group: bool = False
@@ -97,23 +99,22 @@ class Delivery:
         horizon = now - entry.retention_ms
         chosen: list[Card] = []
         dead: list[Card] = []
-        expired = 0
+        expired: list[Card] = []
         for card in self._lines.heads(entry) if one_of_a_group else self._lines.ready(entry):
             try:
                 if card.enqueued <= horizon:
-                    expired += 1
+                    expired.append(card)
                 else:
                     (dead if card.receives >= most else chosen).append(card)
             except TypeError:  # not numbers any more: it will be found damaged
                 chosen.append(card)
-            if len(chosen) == limit or len(dead) == BURIED_AT_ONCE or expired == EXPIRED_AT_ONCE:
+            if len(chosen) == limit or len(dead) == BURIED_AT_ONCE or len(expired) == EXPIRED_AT_ONCE:
                 break
         if target:
             for card in dead:
                 self._dead_letters.bury(entry, card, target, now)
-        if expired:
-            self._shelves.expire(entry, now)
-        return chosen, len(dead) + expired
+        self._shelves.drop(entry, expired, now)
+        return chosen, len(dead) + len(expired)
 
     def _deliver(
         self, entry: Entry, chosen: list[Card], ask: Receive, now: int, by: str
@@ -150,15 +151,13 @@ class Delivery:
         """Messages as they lie on the shelf, oldest first; nothing is changed."""
         entry = self._catalogue.live(queue_id)
         last = Claim.unpack(after.removesuffix(PEEKED)) or Claim(0, 0, 0, 0)
-        rows = self._db.execute(
-            f"SELECT {COLUMNS} FROM message WHERE shelf=? AND (enqueued, number) > (?, ?) AND enqueued>?"
-            " ORDER BY enqueued, number LIMIT ?",
-            (entry.shelf, last.enqueued, last.number, now - entry.retention_ms, limit),
-        ).fetchall()
+        cards = starmap(Card, self._shelves.runs.by_age(entry.shelf, COLUMNS, (last.enqueued, last.number)))
+        expired = now - entry.retention_ms
+        there = (card for card in cards if not isinstance(card.enqueued, int) or card.enqueued > expired)
         messages = []
-        for row in rows:
+        for card in islice(there, limit):
             with suppress(Damaged):
-                messages.append(self._as_it_is(entry, Card(*row)))
+                messages.append(self._as_it_is(entry, card))
                 messages[-1].claim += PEEKED
         return messages
 

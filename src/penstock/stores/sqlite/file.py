@@ -9,7 +9,7 @@ from typing import IO, Any
 import apsw
 
 from penstock.core.store import StoreError
-from penstock.stores.sqlite.packing import checksum, readable_id, repacked
+from penstock.stores.sqlite.packing import checksum, fresh_from_the_start, readable_id, repacked
 
 MIGRATIONS = Path(__file__).with_name("migrations")
 LARGE_BYTES = (1 << 30) + 4096
@@ -54,7 +54,12 @@ def migrate(connection: apsw.Connection) -> None:
             f"{connection.filename}: its schema is version {version} and this Penstock knows {max(scripts)}: "
             "run the newer Penstock, or restore a backup made by this one."
         )
-    functions: dict[str, Any] = {"readable_id": readable_id, "packed": repacked, "checksum": checksum}
+    functions: dict[str, Any] = {
+        "readable_id": readable_id,
+        "packed": repacked,
+        "checksum": checksum,
+        "fresh_from_the_start": fresh_from_the_start,
+    }
     for name, function in functions.items():
         connection.create_scalar_function(name, function)
     for number in sorted(number for number in scripts if number > version):

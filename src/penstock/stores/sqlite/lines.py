@@ -1,7 +1,7 @@
 """The order in which a queue's ready messages are handed out. Reads only; the caller decides what becomes of them.
 
 A standard queue without groups is one line, by the time since which a message is visible. Those that were never handed
-out are visible since they came: they are fresh, have no place of their own, and stand in line by their age, so that
+out are visible since they came: they are fresh, have no place of their own, and stand in line as they came, so that
 sending and receiving them leaves the index of places alone. With groups, the quiet ones and the messages without a
 group are merged by that time, and the noisy ones follow, fewest in flight first. A FIFO queue gives, group by group,
 the messages from a group's head up to the first that is hidden.
@@ -11,18 +11,14 @@ import heapq
 import math
 from collections.abc import Iterator, Sequence
 from itertools import chain, starmap, takewhile
-from typing import Any
 
 from penstock.stores.sqlite.cards import COLUMNS, Card
 from penstock.stores.sqlite.catalogue import READY, Entry
 from penstock.stores.sqlite.database import Database
+from penstock.stores.sqlite.runs import Runs
 
 _LINE = f"SELECT {COLUMNS} FROM message WHERE shelf=? AND grp=? AND place IS NOT NULL ORDER BY place, number"
-_STANDS_FRESH = f"SELECT {COLUMNS} FROM message WHERE shelf=? AND state=0 AND place IS NULL AND"
-_FRESH = f"{_STANDS_FRESH} enqueued=? AND number>=? ORDER BY number"
-_YOUNGER = f"{_STANDS_FRESH} enqueued>? ORDER BY enqueued, number"
-"""In two parts: of a comparison of pairs, SQLite looks up the first half only, and many may have come at one moment. In
-two statements, because a union would look up the first row of each."""
+_STANDS_FRESH = "state=0 AND place IS NULL"
 _GROUPS = "FROM message_group WHERE shelf=?1 AND noisy=?2 AND available IS NOT NULL"
 _IN_TURN = f"SELECT id, available, head {_GROUPS} ORDER BY available, head"
 _LINE_IN_TURN = f"""SELECT {COLUMNS} FROM message
@@ -43,8 +39,8 @@ def _is_ready(card: Card) -> bool:
 
 
 class Lines:
-    def __init__(self, db: Database) -> None:
-        self._db = db
+    def __init__(self, db: Database, runs: Runs) -> None:
+        self._db, self._runs = db, runs
 
     def ready(self, entry: Entry) -> Iterator[Card]:
         """Ready messages in the order of hand-out, found as they are asked for."""
@@ -67,28 +63,23 @@ class Lines:
         return heapq.merge(chain([first], placed), fresh, key=_turn)
 
     def _fresh(self, entry: Entry) -> Iterator[Card]:
-        """By age. Where the first of them was found is where the next call begins: it passes over nothing twice."""
+        """As they came. Where the first of them was found is where the next call begins: it passes over nothing
+        twice."""
         if entry.fresh is None:
             return iter(())
-        cards = starmap(Card, self._by_age(entry.shelf, *entry.fresh))
+        cards = starmap(Card, self._runs.rows(entry.shelf, entry.fresh, COLUMNS, _STANDS_FRESH))
         first = next(cards, None)
         if first is None:
             entry.fresh = None
             return iter(())
-        if isinstance(first.enqueued, int):  # else it will be found damaged
-            entry.fresh = first.enqueued, first.number
+        entry.fresh = first.number
         return chain([first], cards)
-
-    def _by_age(self, shelf: int, enqueued: int, number: int) -> Iterator[Any]:
-        yield from self._db.execute(_FRESH, (shelf, enqueued, number))
-        yield from self._db.execute(_YOUNGER, (shelf, enqueued))
 
     def taken(self, entry: Entry, cards: Sequence[Card]) -> None:
         """All that is in line up to the last of these is fresh no more."""
         for card in reversed(cards):
             if card.place is None:
-                if isinstance(card.enqueued, int):  # else it was found damaged
-                    entry.fresh = card.enqueued, card.number + 1
+                entry.fresh = card.number + 1
                 return
 
     def _line(self, entry: Entry, group: int) -> Iterator[Card]:

@@ -21,7 +21,7 @@ NO_SOURCE = "CouldNotDetermineMessageSource"
 class Moves:
     def __init__(self, db: Database, shelves: Shelves, dead_letters: DeadLetters) -> None:
         self._db, self._shelves, self._dead_letters = db, shelves, dead_letters
-        self._lines = Lines(db)
+        self._lines = Lines(db, shelves.runs)
 
     def add(self, task: MoveTask) -> bool:
         if any(other.status.active for other in self.newest(task.source_arn, 1)):

@@ -52,7 +52,7 @@ class Rounds:
             return None
         event, terms = "DELETED", dict[str, Any]()
         if isinstance(deed, str):
-            if not self._keys.is_settled(entry, self._shelves.latest):
+            if not self._keys.is_settled(entry, self._shelves.latest) or self._shelves.has_aged(entry):
                 return None
             delay = queue.delay_seconds * 1000 or None
             event, terms = "SENT", {"sending": (deed, delay, queue.maximum_message_size, self._allowance(entry))}
@@ -80,10 +80,14 @@ class Rounds:
         db, outbox, marks, shelves = self._db, self._outbox, self._marks, self._shelves
         if not db.is_idle() or outbox.has_any() or self._outgoing.has_published:
             return None
+        if shelves.runs.is_due() or shelves.is_late(round.now):
+            return None
         started, time_is_due = perf_counter(), marks.is_time_due(round.now)
         standing = marks.number, marks.numbers_end, outbox.seq, shelves.next_due, time_is_due, db.in_company
         try:
-            done = self._rounds.serve(parties, round, standing, self._catalogue.tally.ring, self._keys.natives)
+            done = self._rounds.serve(
+                parties, round, standing, self._catalogue.tally.ring, self._keys.natives, shelves.runs
+            )
         except Exception as error:
             self._catalogue.touch_all(self._rounds.touched)
             db.undo(error)

@@ -18,7 +18,9 @@ from penstock.stores.sqlite.packing import checksum, pack
 from penstock.stores.sqlite.shelves import Shelves, Spot
 from penstock.stores.sqlite.statements import rows
 
-_COLUMNS = "number", "shelf", "enqueued", "state", "place", "due", "grp", "size", "id", "checksum", "content", "room"
+_COLUMNS = (
+    "number", "shelf", "state", "place", "due", "grp", "size", "id", "checksum", "content", "room", "enqueued", "aged",
+)  # fmt: skip
 
 
 @cache
@@ -48,6 +50,7 @@ class Sending:
         shelves.catch_up(now)
         self._catalogue.touch(entry)  # before it is changed: if this is undone midway, it must be read again
         numbers = [self._number() for _ in messages]
+        enqueued, aged = shelves.coming(now), shelves.has_aged(entry) or None
         earlier, groups = self._enter_fifo(entry, messages, numbers, now) if entry.fifo else ({}, {})
         sent: list[Sent] = []
         values: list[Any] = []
@@ -63,15 +66,16 @@ class Sending:
             due, name = now + delay * 1000 if delay else None, message.group
             group = 0 if name is None else groups.get(name) or shelves.groups.enter(entry, name, sequence, not due, now)
             spot = DELAYED if due else READY, group, due
-            values += self._row(entry, message, number, sequence, spot, key, now)
+            values += *self._row(entry, message, number, sequence, spot, key, now), enqueued, aged
             arrived.setdefault(spot, []).append(message.size)
             if outbox.on:
                 outbox.sent(entry.queue, message, delay * 1000, now, by)
             sent.append(Sent(message.id, sequence))
         if arrived:
             self._db.execute(_insert(len(values) // len(_COLUMNS)), values)
+            shelves.runs.add(entry.shelf, numbers[0], numbers[-1])
         for spot, sizes in arrived.items():
-            shelves.came(entry, spot, sizes, now, now)
+            shelves.came(entry, spot, sizes, enqueued, now)
         return sent
 
     def _row(
@@ -91,10 +95,10 @@ class Sending:
         place = sequence or (now if (group or entry.groups) and not due else None)
         if place is not None:
             entry.placed = True
-        elif not due and (entry.fresh is None or (now, number) < entry.fresh):
-            entry.fresh = now, number
+        elif not due and entry.fresh is None:
+            entry.fresh = number
         spare = room(entry.fifo, due is not None or (place is not None and not entry.fifo))
-        return number, entry.shelf, now, state, place, due, group, message.size, identity, check, carried, spare
+        return number, entry.shelf, state, place, due, group, message.size, identity, check, carried, spare
 
     def _enter_fifo(
         self, entry: Entry, messages: Sequence[NewMessage], numbers: Sequence[int], now: int

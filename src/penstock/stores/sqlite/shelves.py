@@ -4,15 +4,16 @@ Each step takes the card of the message as it was.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from itertools import starmap
+from itertools import islice, starmap, takewhile
 
 from penstock.core.outbox import Outbox
 from penstock.stores.sqlite.cards import COLUMNS, WITHOUT_CONTENT, Card
 from penstock.stores.sqlite.catalogue import DAMAGED, DELAYED, IN_FLIGHT, NEVER, READY, Catalogue, Entry
 from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.groups import Groups
+from penstock.stores.sqlite.runs import Runs
 from penstock.stores.sqlite.statements import listed
 
 PROMOTED_AT_ONCE = 500
@@ -47,9 +48,11 @@ def _deliver(column: str, messages: int) -> str:
 
 class Shelves:
     def __init__(
-        self, db: Database, catalogue: Catalogue, groups: Groups, outbox: Outbox, notify: Callable[..., None]
-    ) -> None:
+        self, db: Database, catalogue: Catalogue, groups: Groups, runs: Runs, outbox: Outbox,
+        notify: Callable[..., None],
+    ) -> None:  # fmt: skip
         self._db, self._catalogue, self.groups, self._outbox, self._notify = db, catalogue, groups, outbox, notify
+        self.runs = runs
         self.next_due = 0
         self.latest = 0
 
@@ -64,11 +67,22 @@ class Shelves:
         rows = self._db.execute(_held(len(numbers)), (*numbers, entry.shelf))
         return {card.number: card for card in starmap(Card, rows)}
 
-    def oldest(self, entry: Entry) -> int | None:
-        found: int | None = self._db.execute(
-            "SELECT enqueued FROM message WHERE shelf=? ORDER BY enqueued LIMIT 1", (entry.shelf,)
-        ).get
-        return found
+    def has_aged(self, entry: Entry) -> bool:
+        """Whether there are messages on the shelf that kept their age: all that come then are put in its index."""
+        entry.aged = entry.aged and self.runs.has_aged(entry.shelf)
+        return entry.aged
+
+    def is_late(self, now: int) -> bool:
+        """Whether others may have come later than this."""
+        return now < self.latest
+
+    def is_in_order(self, entry: Entry, now: int) -> bool:
+        """Whether what comes now is younger than all that there is, as it is nearly always."""
+        return not self.is_late(now) and not self.has_aged(entry)
+
+    def coming(self, now: int) -> int:
+        """When a message that comes now is said to have come: not before any other."""
+        return max(now, self.latest)
 
     # Steps
 
@@ -99,17 +113,20 @@ class Shelves:
                 self._notify(entry.id, now, len(cards))
 
     def transfer(self, entry: Entry, card: Card, target: Entry, moved: Card, group: str | None, now: int) -> None:
-        """A message goes from one queue's shelf to another's, where it is as `moved` says."""
+        """A message goes from one queue's shelf to another's, where it is as `moved` says. It has its number there
+        already."""
         self._catalogue.touch(target)  # before it is changed: if this is undone midway, it must be read again
+        target.aged = moved.enqueued < self.latest or self.has_aged(target)
         new_group = self.groups.enter(target, group, moved.place, moved.state == READY, now) if group else 0
         self._db.execute(
             "UPDATE message SET shelf=?, enqueued=?, state=?, place=?, shown=NULL, due=?, grp=?, receives=?,"
-            " first_received=?, received=NULL WHERE number=?",
+            " first_received=?, received=NULL, aged=? WHERE number=?",
             (
                 target.shelf, moved.enqueued, moved.state, moved.place, moved.due, new_group, moved.receives,
-                moved.first_received, card.number,
+                moved.first_received, target.aged or None, moved.number,
             ),
         )  # fmt: skip
+        self.runs.add(target.shelf, moved.number, moved.number)
         target.placed = True
         if new_group and target.fifo:
             self.groups.update(target, [new_group], now)
@@ -233,29 +250,36 @@ class Shelves:
         horizon = now - entry.retention_ms
         if entry.oldest > horizon:
             return 0
-        rows = self._db.execute(
-            f"SELECT {WITHOUT_CONTENT} FROM message WHERE shelf=? AND enqueued<=? ORDER BY enqueued LIMIT ?",
-            (entry.shelf, horizon, EXPIRED_AT_ONCE),
-        ).fetchall()
-        for row in rows:
-            card = Card(*row)
+        expired = list(islice(self._older(entry, horizon), EXPIRED_AT_ONCE))
+        self.drop(entry, expired, now)
+        oldest = self.runs.oldest(entry.shelf)
+        entry.oldest = NEVER if oldest is None else oldest
+        return len(expired)
+
+    def _older(self, entry: Entry, horizon: int) -> Iterator[Card]:
+        """Messages that are no younger than this, the oldest first."""
+        for card in starmap(Card, self.runs.by_age(entry.shelf, WITHOUT_CONTENT)):
+            if isinstance(card.enqueued, int):  # else it will be found damaged
+                if card.enqueued > horizon:
+                    break
+                yield card
+
+    def drop(self, entry: Entry, cards: Sequence[Card], now: int) -> None:
+        """Messages past their retention."""
+        for card in cards:
             self.remove(entry, [card], now)
             if card.state != DAMAGED:
                 self._outbox.expired(entry.queue, card.message_id, card.receives, card.enqueued, now)
-        oldest = self.oldest(entry)
-        entry.oldest = NEVER if oldest is None else oldest
-        return len(rows)
 
     def delay_anew(self, entry: Entry, now: int) -> None:
         """A FIFO queue's delay changed: messages still waiting wait for the new one."""
-        rows = self._db.execute(
-            "SELECT number, enqueued FROM message WHERE shelf=? AND enqueued>? AND state=?",
-            (entry.shelf, now - LONGEST_DELAY_MS, DELAYED),
-        ).fetchall()
-        for number, enqueued in rows:
-            due = enqueued + entry.queue.delay_seconds * 1000
-            self._db.execute("UPDATE message SET due=? WHERE number=?", (due, number))
-            self._expect(entry, due, now)
+        rows = self.runs.rows_backwards(entry.shelf, "number, enqueued, state")
+        recent = list(takewhile(lambda row: row[1] > now - LONGEST_DELAY_MS, rows))
+        for number, enqueued, state in recent:
+            if state == DELAYED:
+                due = enqueued + entry.queue.delay_seconds * 1000
+                self._db.execute("UPDATE message SET due=? WHERE number=?", (due, number))
+                self._expect(entry, due, now)
         self.catch_up(now)
 
     def look_again_soon(self, entry: Entry, now: int) -> None:

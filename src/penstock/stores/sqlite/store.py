@@ -31,6 +31,7 @@ from penstock.stores.sqlite.marks import Marks
 from penstock.stores.sqlite.moves import Moves
 from penstock.stores.sqlite.outgoing import Outgoing
 from penstock.stores.sqlite.parties import Parties
+from penstock.stores.sqlite.runs import Runs
 from penstock.stores.sqlite.sending import Sending
 from penstock.stores.sqlite.series import Series
 from penstock.stores.sqlite.shelves import EXPIRED_AT_ONCE, Shelves
@@ -48,11 +49,11 @@ class SqliteStore(Parties):
         outbox = self._outbox = Outbox()
         self.database = db = Database(path, outbox, self._before_commit, self._after_commit, self._load_again, on_fatal)
         self.expect = db.expect
-        self._catalogue = catalogue = Catalogue(db)
-        self._outgoing, self._keepsakes, self._keys = Outgoing(db, outbox), Keepsakes(db), DataKeys(db)
-        self._marks = marks = Marks(db)
+        self._catalogue, self._marks = catalogue, marks = Catalogue(db), Marks(db)
+        self._runs = runs = Runs(db, marks, catalogue.held_on)
+        self._outgoing, self._keepsakes, self._keys = Outgoing(db, outbox), Keepsakes(db), DataKeys(db, runs)
         cards, keys = Cards(db, self._keys), self._keys
-        self._shelves = shelves = Shelves(db, catalogue, Groups(db), outbox, self._notify)
+        self._shelves = shelves = Shelves(db, catalogue, Groups(db), runs, outbox, self._notify)
         dead_letters = DeadLetters(catalogue, shelves, cards, keys, outbox, marks.next_number)
         self._sending = Sending(db, catalogue, shelves, cards, keys, outbox, marks.next_number)
         self._delivery = Delivery(db, catalogue, shelves, cards, dead_letters, outbox)
@@ -136,7 +137,7 @@ class SqliteStore(Parties):
     def _gauge(self, queue_ids: Sequence[int], now: int, reason: str | None) -> None:
         for queue_id in queue_ids:
             if entry := self._catalogue.by_id.get(queue_id):
-                counts, oldest = self._counts(queue_id, now), self._shelves.oldest(entry)
+                counts, oldest = self._counts(queue_id, now), self._runs.oldest(entry.shelf)
                 self._outbox.gauge(entry.queue, counts, oldest, now, reason)
                 if reason is None:
                     self.traffic.gauge(entry.queue.key, counts, oldest, now)
@@ -211,10 +212,7 @@ class SqliteStore(Parties):
         self._keys.left(queue_id)
 
     async def deleted_at(self, key: QueueKey) -> int | None:
-        found: int | None = self.database.execute(
-            "SELECT deleted FROM tombstone WHERE region=? AND account=? AND name=?", tuple(key)
-        ).get
-        return found
+        return self._catalogue.deleted_at(key)
 
     async def purge_queue(self, queue_id: int, now: int, *, by: str = "") -> None:
         await self.database.relieve(self._purge, queue_id, now, by)
@@ -241,7 +239,7 @@ class SqliteStore(Parties):
         return await self.database.relieve(self._oldest, queue_id, now)
 
     def _oldest(self, queue_id: int, now: int) -> int | None:
-        return self._shelves.oldest(self._brought_up_to(queue_id, now))
+        return self._runs.oldest(self._brought_up_to(queue_id, now).shelf)
 
     def _brought_up_to(self, queue_id: int, now: int) -> Entry:
         """The queue, with everything visible that is due and everything gone that has expired."""
@@ -369,12 +367,14 @@ class SqliteStore(Parties):
         self._catalogue.load()
         self._upkeep.load()
         self._load_clocks()
+        self._shelves.passed(self._runs.load())
 
     def _load_again(self) -> None:
         self._outgoing.forget()
         self.traffic.rolled_back()
         self._keys.forget()
         self._catalogue.load_again()
+        self._runs.rolled_back()
         self._upkeep.load()
         self._load_clocks()
 
@@ -385,11 +385,13 @@ class SqliteStore(Parties):
     def _before_commit(self) -> None:
         self._catalogue.flush()
         self._outgoing.write()
+        self._runs.write_if_due()
         self._marks.note_time_if_due(self._shelves.latest)
 
     def _after_commit(self) -> None:
         self._catalogue.committed()
         self._outgoing.written()
+        self._runs.committed()
         self.traffic.committed()
 
     def _notify(self, queue_id: int, at: int, messages: int = 1) -> None:

@@ -15,7 +15,7 @@ from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.packing import pack
 
 ROWS = 1000
-COUNTERS = "ready", "in_flight", "delayed", "bytes", "groups", "fresh_enqueued", "fresh_number"
+COUNTERS = "ready", "in_flight", "delayed", "bytes", "groups", "fresh_number"
 
 Counters = tuple[int | None, ...]
 

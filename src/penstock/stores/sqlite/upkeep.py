@@ -5,6 +5,7 @@ Each step does a little and says when the next is due, so that no request waits 
 
 import heapq
 import math
+from itertools import islice
 
 from penstock.stores.sqlite.catalogue import Catalogue, Entry
 from penstock.stores.sqlite.database import Database
@@ -47,7 +48,7 @@ class Upkeep:
             self._db.set_room_aside()
         self._shelves.catch_up(now)
         expiring = self._expire(now)
-        littered = self._clear_litter()
+        littered = self._clear_litter() or self._shelves.runs.sweep()
         forgetting = self._forget(now)
         if expiring or littered or forgetting:
             return now
@@ -78,13 +79,15 @@ class Upkeep:
         shelf = self._db.execute("SELECT shelf FROM litter LIMIT 1").get
         if shelf is None:
             return False
-        numbers = self._db.execute("SELECT number FROM message WHERE shelf=? LIMIT ?", (shelf, ROWS_AT_ONCE)).fetchall()
+        runs = self._shelves.runs
+        numbers = list(islice(runs.rows(shelf, runs.floor(shelf), "number"), ROWS_AT_ONCE))
         for number in numbers:
             self._db.execute("DELETE FROM bulk WHERE number=?", number)
             self._db.execute("DELETE FROM message WHERE number=?", number)
         if len(numbers) == ROWS_AT_ONCE:
+            runs.raise_floor(shelf, numbers[-1][0])
             return True
-        if not any(self._drop(table, "shelf=?", shelf) for table in KEYS):
+        if not runs.forget(shelf) and not any(self._drop(table, "shelf=?", shelf) for table in KEYS):
             self._db.execute("DELETE FROM litter WHERE shelf=?", (shelf,))
         return True
 

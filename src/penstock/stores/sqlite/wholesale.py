@@ -38,7 +38,7 @@ class Wholesale:
 
     def send(self, queue_id: int, party: Party, sender: str, now: int, by: str) -> bool:
         entry = self._catalogue.live(queue_id)
-        if entry.groups or any(party.named()):
+        if entry.groups or any(party.named()) or not self._shelves.is_in_order(entry, now):
             return False
         key, sizes, delay = self._keys.key_for(entry, now), party.sizes(), entry.queue.delay_seconds
         self._shelves.catch_up(now)
@@ -48,8 +48,9 @@ class Wholesale:
         lines = self._lines(entry.queue, "SENT", now, by)
         self._shelf.send(party, entry.shelf, now, due, first, sender, key and key.native, lines)
         self._tell(lines)
-        if due is None and (entry.fresh is None or (now, first) < entry.fresh):
-            entry.fresh = now, first
+        self._shelves.runs.add(entry.shelf, first, first + len(sizes) - 1)
+        if due is None and entry.fresh is None:
+            entry.fresh = first
         self._shelves.came(entry, (DELAYED if due else READY, 0, due), sizes, now, now)
         self._traffic.stored(entry.queue.key, sizes, now)
         return True
@@ -65,12 +66,12 @@ class Wholesale:
         lines = self._lines(entry.queue, "RECEIVED", now, by)
         number, last = self._shelf.receive(
             party, entry.shelf, entry.fresh, ask.limit, limit, now, due, now - entry.retention_ms,
-            self._keys.natives, lines,
+            self._keys.natives, shelves.runs, lines,
         )  # fmt: skip
         self._tell(lines)
         if not number:
             return False
-        entry.fresh = last[0], last[1] + 1
+        entry.fresh = last + 1
         shelves.delivered(entry, number, due, now)
         self._traffic.received(entry.queue.key, number, now)
         return True

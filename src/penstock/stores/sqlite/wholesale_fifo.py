@@ -15,7 +15,9 @@ class WholesaleFifo(Wholesale):
     def send(self, queue_id: int, party: Party, sender: str, now: int, by: str) -> bool:
         entry = self._catalogue.live(queue_id)
         queue, shelf, by_group = entry.queue, entry.shelf, entry.queue.scope_in_force(now) == "messageGroup"
-        if queue.delay_seconds or self._shelf.has_duplicates(party, shelf, now, by_group):
+        if queue.delay_seconds or not self._shelves.is_in_order(entry, now):
+            return False
+        if self._shelf.has_duplicates(party, shelf, now, by_group):
             return False
         key, sizes = self._keys.key_for(entry, now), party.sizes()
         self._shelves.catch_up(now)
@@ -26,6 +28,7 @@ class WholesaleFifo(Wholesale):
         entry.groups += self._shelf.send(party, shelf, now, expires, first, by_group, sender, key and key.native, lines)
         self._tell(lines)
         entry.placed = True
+        self._shelves.runs.add(shelf, first, first + len(sizes) - 1)
         self._shelves.came(entry, (READY, 0, None), sizes, now, now)
         self._traffic.stored(queue.key, sizes, now)
         return True

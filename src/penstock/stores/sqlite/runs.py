@@ -1,0 +1,273 @@
+"""Which messages a shelf has, in the order in which they came: runs of numbers that follow one another.
+
+A message is found by its number. Whoever asks what is oldest on a shelf, what was never handed out, or what there is at
+all, needs the numbers of the shelf. An index of them would be written by every send and every delete, and among many
+queues that is a page of its own each time. A run is noted when its messages come. When they go, nothing is: with some
+of its numbers, or with any, there may be no message any more.
+
+The runs of the latest messages are in memory only. They are written when they are many, those of a shelf together and
+one shelf after the other, so that a page is written once for all that is new on it. A start finds them again: it looks
+through the messages that came after the last whose run is known to be written (`keepsake`). So does a rollback that
+undoes the writing. Any other leaves in memory runs of messages that never were, which do no harm.
+
+The order of numbers is that of ages, but for dead letters, which kept theirs. From the first such on, the messages of a
+shelf are in an index of ages (`aged`), as long as any of them is there.
+
+Runs without messages go with their shelf, or when they are more than half of what the shelf has.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from heapq import merge
+from itertools import takewhile
+from operator import itemgetter
+from typing import Any
+
+from penstock.stores.sqlite.database import Database
+from penstock.stores.sqlite.marks import Marks
+
+UNWRITTEN_RUNS = 20_000
+UNWRITTEN_NUMBERS = 100_000
+"""In memory at most, about: what a start has to look through."""
+WRITTEN_AT_ONCE = 1000
+SWEPT_AT_ONCE = 500
+SEEN_AT_ONCE = 16
+SPARE_RUNS = 100
+"""That a shelf may have without messages, however few it has with some."""
+
+Run = tuple[int, int]
+"""The first and the last of its numbers."""
+Age = tuple[int, int]
+"""When a message came into its queue, and its number."""
+
+_AHEAD = "SELECT first, last FROM run WHERE shelf=? AND last>=? ORDER BY last LIMIT ?"
+_HAS_ANY = "SELECT 1 FROM message WHERE number BETWEEN ? AND ? AND +shelf=? LIMIT 1"
+_FIRST = """SELECT number, enqueued FROM message
+    WHERE number BETWEEN ? AND ? AND +shelf=? AND typeof(enqueued)='integer' ORDER BY number LIMIT 1"""
+_AGED = "FROM message WHERE shelf=? AND aged IS NOT NULL"
+_IN_TURN = "ORDER BY enqueued, number"
+_last = itemgetter(1)
+
+
+def _age(row: Sequence[Any]) -> Age:
+    number, enqueued, *_ = row
+    return enqueued if isinstance(enqueued, int) else 0, number
+
+
+@dataclass(slots=True)
+class Written:
+    """Of one shelf: up to which number its runs are written, how many these are, and how many the last sweep left."""
+
+    until: int
+    runs: int
+    swept: int = 0
+
+
+class Runs:
+    """`held` says how many messages a shelf has, None if it is nobody's."""
+
+    def __init__(self, db: Database, marks: Marks, held: Callable[[int], int | None]) -> None:
+        self._db, self._marks, self._held = db, marks, held
+        self._clear()
+
+    def _clear(self) -> None:
+        self._new: dict[int, list[list[int]]] = {}
+        """By shelf: runs that are not written yet."""
+        self._new_runs = self._written_until = self._writing_until = 0
+        self._to_write: list[int] = []
+        self._written: dict[int, Written] = {}
+        self._floors: dict[int, int] = {}
+        """By shelf: no message on it has a lower number."""
+        self._to_sweep: dict[int, int] = {}
+        """By shelf: from which number on."""
+        self._changed = False
+
+    def load(self) -> int:
+        """The latest time at which one of those came that had to be looked through."""
+        self._clear()
+        self._written_until = self._db.execute("SELECT value FROM keepsake WHERE name='runs'").get or 0
+        latest = 0
+        for number, shelf, enqueued in self._db.execute(
+            "SELECT number, shelf, enqueued FROM message WHERE number>? ORDER BY number", (self._written_until,)
+        ):
+            if isinstance(shelf, int) and isinstance(enqueued, int):  # else it will be found damaged
+                self.add(shelf, number, number)
+                latest = max(latest, enqueued)
+        return latest
+
+    def committed(self) -> None:
+        self._changed = False
+
+    def rolled_back(self) -> None:
+        self._floors.clear()
+        if self._changed:
+            self.load()
+
+    def add(self, shelf: int, first: int, last: int) -> None:
+        """Messages with these numbers came. Numbers only grow."""
+        runs = self._new.setdefault(shelf, [])
+        if runs and first <= runs[-1][1] + 1:
+            runs[-1][1] = last
+        else:
+            runs.append([first, last])
+            self._new_runs += 1
+
+    # Looking
+
+    def ahead(self, shelf: int, since: int) -> Sequence[Run]:
+        """The next runs of a shelf, a few at a time, that end at this number or after it."""
+        written = self._written_of(shelf)
+        found: list[Run] = []
+        if since <= written.until:
+            found = self._db.execute(_AHEAD, (shelf, since, SEEN_AT_ONCE)).fetchall()
+            since = written.until + 1
+        if len(found) < SEEN_AT_ONCE and (new := self._new.get(shelf)):
+            place = bisect_left(new, since, key=_last)
+            found += [(max(first, since), last) for first, last in new[place : place + SEEN_AT_ONCE]]
+        return found
+
+    def rows(self, shelf: int, since: int, columns: str, condition: str = "TRUE") -> Iterator[Any]:
+        """The messages of a shelf from this number on, in the order in which they came."""
+        statement = f"""SELECT {columns} FROM message
+            WHERE number BETWEEN ? AND ? AND +shelf=? AND {condition} ORDER BY number"""
+        while runs := self.ahead(shelf, since):
+            for first, last in runs:
+                yield from self._db.execute(statement, (max(first, since), last, shelf))
+                since = last + 1
+
+    def rows_backwards(self, shelf: int, columns: str) -> Iterator[Any]:
+        """The messages of a shelf, the latest first."""
+        statement = f"SELECT {columns} FROM message WHERE number BETWEEN ? AND ? AND +shelf=? ORDER BY number DESC"
+        written = self._db.execute("SELECT first, last FROM run WHERE shelf=? ORDER BY last DESC", (shelf,))
+        for runs in (reversed(self._new.get(shelf, [])), written):
+            for first, last in runs:
+                yield from self._db.execute(statement, (first, last, shelf))
+
+    def floor(self, shelf: int) -> int:
+        return self._floors.get(shelf, 0)
+
+    def raise_floor(self, shelf: int, number: int) -> None:
+        """There is nothing on the shelf below this number."""
+        self._floors[shelf] = number
+
+    def by_age(self, shelf: int, columns: str, after: Age = (-1, -1)) -> Iterator[Any]:
+        """The messages of a shelf behind this age, the oldest first. `columns` begin with number and enqueued."""
+        aged = self._db.execute(f"SELECT {columns} {_AGED} AND (enqueued, number) > (?,?) {_IN_TURN}", (shelf, *after))
+        in_order = takewhile(itemgetter(0), self._in_order(shelf, self._behind(shelf, after), columns))
+        return merge((row for _, *row in in_order), aged, key=_age)
+
+    def _in_order(self, shelf: int, since: int, columns: str) -> Iterator[Any]:
+        return self.rows(shelf, since, f"aged IS NULL, {columns}")
+
+    def _behind(self, shelf: int, age: Age) -> int:
+        """Of the messages that came in the order of their ages, the first number that is behind this age."""
+
+        def is_behind(number: int) -> bool:
+            in_order, *row = next(self._in_order(shelf, number, "number, enqueued"), (False, 0, 0))
+            return not in_order or _age(row) > age
+
+        floor = self.floor(shelf)
+        return bisect_left(range(floor, max(floor, age[1] + 1)), True, key=is_behind) + floor
+
+    def has_aged(self, shelf: int) -> bool:
+        return self._db.execute(f"SELECT 1 {_AGED} LIMIT 1", (shelf,)).get is not None
+
+    def oldest(self, shelf: int) -> int | None:
+        """When the oldest message on a shelf came into its queue."""
+        aged = self._db.execute(f"SELECT enqueued {_AGED} {_IN_TURN} LIMIT 1", (shelf,)).get
+        return min((time for time in (aged, self._first(shelf)) if isinstance(time, int)), default=None)
+
+    def _first(self, shelf: int) -> int | None:
+        since = self.floor(shelf)
+        while runs := self.ahead(shelf, since):
+            for first, last in runs:
+                if row := self._db.execute(_FIRST, (max(first, since), last, shelf)).get:
+                    number, enqueued = row
+                    self.raise_floor(shelf, number)
+                    return int(enqueued)
+                since = last + 1
+        return None
+
+    def newest(self, shelf: int) -> int | None:
+        times = (enqueued for (enqueued,) in self.rows_backwards(shelf, "enqueued") if isinstance(enqueued, int))
+        return next(times, None)
+
+    # Writing
+
+    def is_due(self) -> bool:
+        """Whether there is much that is not written."""
+        numbers = self._marks.number - self._written_until
+        return bool(self._to_write) or self._new_runs >= UNWRITTEN_RUNS or numbers >= UNWRITTEN_NUMBERS
+
+    def write_if_due(self) -> None:
+        """A part of it, into the transaction that is about to be committed. When all is written that there was at the
+        beginning, all messages up to then are in runs that are."""
+        if not self.is_due() or self._db.disk_full:
+            return
+        self._changed = True
+        if not self._to_write:
+            self._writing_until, self._to_write = self._marks.number, sorted(self._new, reverse=True)
+        runs = 0
+        while self._to_write and runs < WRITTEN_AT_ONCE:
+            runs += self._write(self._to_write.pop())
+        if not self._to_write:
+            self._written_until = self._writing_until
+            self._db.execute("INSERT OR REPLACE INTO keepsake VALUES ('runs', ?)", (self._written_until,))
+
+    def _write(self, shelf: int) -> int:
+        """How much there was to do."""
+        new, written, held = self._new.pop(shelf, []), self._written_of(shelf), self._held(shelf)
+        self._new_runs -= len(new)
+        runs = [(max(first, written.until + 1), last) for first, last in new if last > written.until]
+        if not held:
+            runs = [run for run in runs if self._has_any(shelf, run)]
+        for first, last in runs:
+            self._db.execute("INSERT INTO run VALUES (?,?,?)", (shelf, last, first))
+            written.until = last
+        written.runs += len(runs)
+        if held is not None and written.runs > SPARE_RUNS + 2 * max(held, written.swept):
+            self._to_sweep.setdefault(shelf, 0)
+        return len(new)
+
+    def _written_of(self, shelf: int) -> Written:
+        written = self._written.get(shelf)
+        if written is None:
+            until, runs = self._db.execute("SELECT max(last), count(*) FROM run WHERE shelf=?", (shelf,)).get
+            written = self._written[shelf] = Written(until or 0, runs)
+        return written
+
+    def _has_any(self, shelf: int, run: Run) -> bool:
+        return self._db.execute(_HAS_ANY, (*run, shelf)).get is not None
+
+    # Clearing
+
+    def sweep(self) -> bool:
+        """Drop some runs that have no messages any more, where there are many; whether there may be more to do."""
+        if not self._to_sweep:
+            return False
+        self._changed = True
+        shelf, since = self._to_sweep.popitem()
+        written = self._written_of(shelf)
+        runs = self._db.execute(_AHEAD, (shelf, since, SWEPT_AT_ONCE)).fetchall()
+        for run in runs:
+            if not self._has_any(shelf, run):
+                self._db.execute("DELETE FROM run WHERE shelf=? AND last=?", (shelf, run[1]))
+                written.runs -= 1
+        if len(runs) == SWEPT_AT_ONCE:
+            self._to_sweep[shelf] = runs[-1][1] + 1
+        else:
+            written.swept = written.runs
+        return bool(self._to_sweep)
+
+    def forget(self, shelf: int) -> bool:
+        """Of a shelf that is empty and nobody's: drop some of its runs; whether there may be more."""
+        self._changed = True
+        self._new_runs -= len(self._new.pop(shelf, []))
+        self._to_sweep.pop(shelf, None)
+        self._written.pop(shelf, None)
+        self._floors.pop(shelf, None)
+        runs = self._db.execute("SELECT last FROM run WHERE shelf=? LIMIT ?", (shelf, SWEPT_AT_ONCE)).fetchall()
+        for (last,) in runs:
+            self._db.execute("DELETE FROM run WHERE shelf=? AND last=?", (shelf, last))
+        return len(runs) == SWEPT_AT_ONCE
