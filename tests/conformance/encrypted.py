@@ -1,4 +1,4 @@
-"""The embedded store as a server has it: with keys."""
+"""The embedded store as a server has it: with keys. What it writes only when there is much, it writes often."""
 
 from penstock.core.keyring import Keyring
 from penstock.core.vault import KEY_BYTES, Vault
@@ -11,3 +11,4 @@ class EncryptedStore(SqliteStore):
     async def open(self) -> None:
         await super().open()
         self.attach_keys(KEYRING)
+        self._runs.most_new_runs = 4

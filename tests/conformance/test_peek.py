@@ -113,3 +113,28 @@ async def test_a_page_goes_on_after_a_message_that_was_received_since(world: Wor
 async def test_an_empty_queue_shows_nothing(world: World, any_type: str) -> None:
     queue = await world.queue(any_type)
     assert await queue.peek() == []
+
+
+async def test_pages_go_on_by_age_among_dead_letters_and_others(world: World) -> None:
+    queue, dead = await world.queue_with_dead_letters("orders", 1)
+    for number in range(4):
+        await queue.send(f"dead {number}")
+        world.advance(1)
+        if number < 2:
+            await dead.send(f"sent {number}")
+        world.advance(1)
+    await queue.receive(10, visibility=0)
+    await queue.receive()
+    await dead.send("sent last")
+    ages = ["dead 0", "sent 0", "dead 1", "sent 1", "dead 2", "dead 3", "sent last"]
+    for limit in (1, 2, 3, 10):
+        seen, after = list[str](), b""
+        while page := await dead.peek(limit=limit, after=after):
+            seen += [message.body for message in page]
+            after = page[-1].claim
+        assert seen == ages
+    first = await dead.peek(limit=1)
+    for message in await dead.receive(10):
+        if message.body.startswith("dead"):
+            await dead.delete(message)
+    assert [message.body for message in await dead.peek(after=first[0].claim)] == ["sent 0", "sent 1", "sent last"]

@@ -6,11 +6,14 @@ from pathlib import Path
 import apsw
 import msgspec
 
-from penstock.core.message import Attribute
+from penstock.core.message import Attribute, Message
 from penstock.core.store import Outcome, Receive
 from penstock.stores.sqlite.claims import _format
 from penstock.stores.sqlite.file import MIGRATIONS
+from penstock.stores.sqlite.packing import checksum, packed, readable_id, repacked
 from penstock.stores.sqlite.store import SqliteStore
+
+from .audit import faults_of
 
 NOW = 1_700_000_000_000
 SMALL, LARGE = "small", "large" * 10_000
@@ -60,3 +63,40 @@ async def test_a_receipt_of_the_first_schema_is_still_good(tmp_path: Path) -> No
     assert await store.delete(1, [_format.pack(7, NOW, 3, 1)], NOW + 2) == [Outcome.DONE]
     assert (await store.counts(1, NOW + 2))[:3] == (2, 0, 0)
     await store.close()
+
+
+async def test_messages_of_the_schema_with_an_index_of_ages_keep_their_order_and_their_age(tmp_path: Path) -> None:
+    """Two of them had come from another queue: one with a higher number than younger ones, one with a lower."""
+    connection = apsw.Connection(str(tmp_path / "penstock.db"))
+    for name, function in {"readable_id": readable_id, "packed": repacked, "checksum": checksum}.items():
+        connection.create_scalar_function(name, function)
+    for script in sorted(MIGRATIONS.glob("00[1-7]-*.sql")):
+        connection.execute(script.read_text())
+    connection.execute("PRAGMA user_version=7")
+    connection.execute(
+        "INSERT INTO queue VALUES (1,'us-east-1','1','q','{}','{}',1,1,NULL,7,0,0,0,0,0,NULL,NULL),"
+        " (2,'us-east-1','1','r','{}','{}',1,1,NULL,8,5,0,0,5,0,?,9)",
+        (NOW + 90,),
+    )
+    connection.execute("INSERT INTO keepsake VALUES ('shelves', 8), ('numbers', 20)")
+    connection.execute("INSERT INTO tally VALUES (1, 1, ?)", (msgspec.msgpack.encode([[1, 6, 0, 0, 6, 0, NOW, 2]]),))
+    shelves = {7: {2: 0, 3: 1, 4: 70, 6: 2, 7: 3, 8: -50}, 8: {5: 0, 9: 90, 10: 91, 11: 92, 12: 93}}
+    for shelf, ages in shelves.items():
+        for number, age in ages.items():
+            identity, content = str(uuid.uuid4()).encode(), packed(Message(str(age), "AIDA", NOW + age))
+            connection.execute(
+                "INSERT INTO message (number, shelf, enqueued, state, place, grp, size, id, checksum, content)"
+                " VALUES (?,?,?,0,?,0,1,?,?,?)",
+                (number, shelf, NOW + age, NOW + 100 if number in (4, 5, 8) else None, identity,
+                 checksum(identity, content), content),
+            )  # fmt: skip
+    connection.close()
+    store = SqliteStore(tmp_path / "penstock.db")
+    await store.open()
+    for queue, shelf in ((1, 7), (2, 8)):
+        ages = [str(age) for age in sorted(shelves[shelf].values())]
+        assert [message.body for message in await store.peek(queue, 10, b"", NOW + 200)] == ages
+        assert await store.oldest(queue, NOW + 200) == NOW + int(ages[0])
+        assert {message.body for message in await store.receive(queue, Receive(10, 30), NOW + 200)} == set(ages)
+    await store.close()
+    assert faults_of(tmp_path / "penstock.db", tmp_path) == []

@@ -27,9 +27,6 @@ from typing import Any
 from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.marks import Marks
 
-UNWRITTEN_RUNS = 20_000
-UNWRITTEN_NUMBERS = 100_000
-"""In memory at most, about: what a start has to look through."""
 WRITTEN_AT_ONCE = 1000
 SWEPT_AT_ONCE = 500
 SEEN_AT_ONCE = 16
@@ -66,6 +63,9 @@ class Written:
 
 class Runs:
     """`held` says how many messages a shelf has, None if it is nobody's."""
+
+    most_new_runs, most_new_numbers = 20_000, 100_000
+    """Not written, about: what a start has to look through."""
 
     def __init__(self, db: Database, marks: Marks, held: Callable[[int], int | None]) -> None:
         self._db, self._marks, self._held = db, marks, held
@@ -198,7 +198,7 @@ class Runs:
     def is_due(self) -> bool:
         """Whether there is much that is not written."""
         numbers = self._marks.number - self._written_until
-        return bool(self._to_write) or self._new_runs >= UNWRITTEN_RUNS or numbers >= UNWRITTEN_NUMBERS
+        return bool(self._to_write) or self._new_runs >= self.most_new_runs or numbers >= self.most_new_numbers
 
     def write_if_due(self) -> None:
         """A part of it, into the transaction that is about to be committed. When all is written that there was at the
