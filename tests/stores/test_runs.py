@@ -1,6 +1,6 @@
 """A queue's messages are found by runs of numbers: in memory, written, half written, undone, and after a restart."""
 
-from collections.abc import Iterator
+import asyncio
 from pathlib import Path
 
 import apsw
@@ -18,13 +18,12 @@ NAMES = "a", "b", "c", "d.fifo", "e"
 
 
 @pytest.fixture(params=[(1, 10**9, 1), (4, 10**9, 2), (10**9, 7, 1000), (10**9, 10**9, 1000)])
-def limits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def limits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """When runs are written, and how many at once: at each commit, a few, by the number of messages, and never."""
     most_runs, most_numbers, at_once = request.param
     monkeypatch.setattr(Runs, "most_new_runs", most_runs)
     monkeypatch.setattr(Runs, "most_new_numbers", most_numbers)
     monkeypatch.setattr(module, "WRITTEN_AT_ONCE", at_once)
-    yield
 
 
 async def lines_of(world: World) -> list[Line]:
@@ -164,3 +163,29 @@ async def test_a_clock_that_was_put_back_disturbs_no_order(opened: Open, folder:
     assert (await line.counts()).oldest == later
     await world.store.close()
     assert faults_of(folder / "penstock.db", folder) == []
+
+
+async def test_numbers_that_are_given_once_more_after_a_rollback_are_found(
+    opened: Open, monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    world = await opened(None)
+    one, other = await world.queue("one"), await world.queue("other")
+    await one.send("first")
+    store = store_of(world)
+    store._marks.number = store._marks.numbers_end  # the next has others set aside, which is undone
+    with monkeypatch.context() as context:
+        context.setattr(store._marks, "note_time_if_due", lambda latest: raised(apsw.FullError("says the test")))
+        with pytest.raises(Unavailable):
+            await asyncio.gather(other.send(*"abc"), one.send(*"def"))
+    await world.sweep()
+    monkeypatch.setattr(Runs, "most_new_runs", 1)
+    for _ in range(3):
+        await one.send("kept")
+        await other.send("m")
+    assert [seen.body for seen in await one.peek()] == ["first", "kept", "kept", "kept"]
+    await world.store.close()
+    assert faults_of(folder / "penstock.db", folder) == []
+
+
+def raised(error: Exception) -> None:
+    raise error

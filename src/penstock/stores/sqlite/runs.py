@@ -8,7 +8,7 @@ of its numbers, or with any, there may be no message any more.
 The runs of the latest messages are in memory only. They are written when they are many, those of a shelf together and
 one shelf after the other, so that a page is written once for all that is new on it. A start finds them again: it looks
 through the messages that came after the last whose run is known to be written (`keepsake`). So does a rollback that
-undoes the writing. Any other leaves in memory runs of messages that never were, which do no harm.
+undoes the writing. Any other may leave in memory runs of messages that never were, which does no harm.
 
 The order of numbers is that of ages, but for dead letters, which kept theirs. From the first such on, the messages of a
 shelf are in an index of ages (`aged`), as long as any of them is there.
@@ -100,9 +100,15 @@ class Runs:
         self._changed = False
 
     def rolled_back(self) -> None:
+        """After the marks were read again: higher numbers are going to be given once more."""
         self._floors.clear()
         if self._changed:
             self.load()
+            return
+        highest = self._marks.number
+        for shelf, runs in self._new.items():
+            self._new[shelf] = [[first, min(last, highest)] for first, last in runs if first <= highest]
+        self._new_runs = sum(map(len, self._new.values()))
 
     def add(self, shelf: int, first: int, last: int) -> None:
         """Messages with these numbers came. Numbers only grow."""

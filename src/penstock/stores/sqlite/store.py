@@ -374,9 +374,9 @@ class SqliteStore(Parties):
         self.traffic.rolled_back()
         self._keys.forget()
         self._catalogue.load_again()
-        self._runs.rolled_back()
         self._upkeep.load()
         self._load_clocks()
+        self._runs.rolled_back()
 
     def _load_clocks(self) -> None:
         self._shelves.next_due = 0
