@@ -19,7 +19,7 @@ from penstock.stores.sqlite.tally import COUNTERS, Counters, Ring, Tally
 
 READY, IN_FLIGHT, DELAYED, DAMAGED = 0, 1, 2, 3
 BYTES, GROUPS, FRESH, PLACED, AGED, OLDEST, REVISION = range(4, 11)
-"""Where in an entry's numbers what is (`native/src/ledger.rs` reads and writes them as well)."""
+"""Where in an entry's numbers what is (`native/src/permit.rs` reads and writes them as well)."""
 NEVER, NOTHING = 2**63 - 1, -1
 UNKNOWN_AGE = 0
 _NEW = 0, 0, 0, 0, 0, 0, NOTHING, True, True, UNKNOWN_AGE, 0

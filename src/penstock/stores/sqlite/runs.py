@@ -29,7 +29,7 @@ from penstock.stores.sqlite.marks import Marks
 
 WRITTEN_AT_ONCE = 1000
 SWEPT_AT_ONCE = 500
-SEEN_AT_ONCE = 16
+SEEN_AT_ONCE = 4
 SPARE_RUNS = 100
 """That a shelf may have without messages, however few it has with some."""
 
@@ -54,10 +54,12 @@ def _age(row: Sequence[Any]) -> Age:
 
 @dataclass(slots=True)
 class Written:
-    """Of one shelf: up to which number its runs are written, how many these are, and how many the last sweep left."""
+    """Of one shelf: up to which number its runs are written, those that were looked at last, how many there are if that
+    is known, and how many the last sweep left."""
 
     until: int
-    runs: int
+    seen: Sequence[Run] = ()
+    runs: int | None = None
     swept: int = 0
 
 
@@ -91,8 +93,9 @@ class Runs:
         for number, shelf, enqueued in self._db.execute(
             "SELECT number, shelf, enqueued FROM message WHERE number>? ORDER BY number", (self._written_until,)
         ):
-            if isinstance(shelf, int) and isinstance(enqueued, int):  # else it will be found damaged
+            if isinstance(shelf, int):  # else it is on none
                 self.add(shelf, number, number)
+            if isinstance(enqueued, int):  # else it will be found damaged
                 latest = max(latest, enqueued)
         return latest
 
@@ -124,14 +127,15 @@ class Runs:
     def ahead(self, shelf: int, since: int) -> Sequence[Run]:
         """The next runs of a shelf, a few at a time, that end at this number or after it."""
         written = self._written_of(shelf)
-        found: list[Run] = []
         if since <= written.until:
-            found = self._db.execute(_AHEAD, (shelf, since, SEEN_AT_ONCE)).fetchall()
-            since = written.until + 1
-        if len(found) < SEEN_AT_ONCE and (new := self._new.get(shelf)):
-            place = bisect_left(new, since, key=_last)
-            found += [(max(first, since), last) for first, last in new[place : place + SEEN_AT_ONCE]]
-        return found
+            seen = written.seen
+            if not seen or not seen[0][0] <= since <= seen[-1][1]:
+                seen = written.seen = self._db.execute(_AHEAD, (shelf, since, SEEN_AT_ONCE)).fetchall()
+            if seen:
+                return seen if since <= seen[0][1] else seen[bisect_left(seen, since, key=_last) :]
+        new, since = self._new.get(shelf, ()), max(since, written.until + 1)
+        place = bisect_left(new, since, key=_last)
+        return [(max(first, since), last) for first, last in new[place : place + SEEN_AT_ONCE]]
 
     def rows(self, shelf: int, since: int, columns: str, condition: str = "TRUE") -> Iterator[Any]:
         """The messages of a shelf from this number on, in the order in which they came."""
@@ -179,9 +183,9 @@ class Runs:
     def has_aged(self, shelf: int) -> bool:
         return self._db.execute(f"SELECT 1 {_AGED} LIMIT 1", (shelf,)).get is not None
 
-    def oldest(self, shelf: int) -> int | None:
+    def oldest(self, shelf: int, may_be_aged: bool = True) -> int | None:
         """When the oldest message on a shelf came into its queue."""
-        aged = self._db.execute(f"SELECT enqueued {_AGED} {_IN_TURN} LIMIT 1", (shelf,)).get
+        aged = self._db.execute(f"SELECT enqueued {_AGED} {_IN_TURN} LIMIT 1", (shelf,)).get if may_be_aged else None
         return min((time for time in (aged, self._first(shelf)) if isinstance(time, int)), default=None)
 
     def _first(self, shelf: int) -> int | None:
@@ -231,17 +235,24 @@ class Runs:
         for first, last in runs:
             self._db.execute("INSERT INTO run VALUES (?,?,?)", (shelf, last, first))
             written.until = last
-        written.runs += len(runs)
-        if held is not None and written.runs > SPARE_RUNS + 2 * max(held, written.swept):
+        if held is not None and self._count(shelf, written, len(runs)) > SPARE_RUNS + 2 * max(held, written.swept):
             self._to_sweep.setdefault(shelf, 0)
         return len(new)
 
     def _written_of(self, shelf: int) -> Written:
         written = self._written.get(shelf)
         if written is None:
-            until, runs = self._db.execute("SELECT max(last), count(*) FROM run WHERE shelf=?", (shelf,)).get
-            written = self._written[shelf] = Written(until or 0, runs)
+            until = self._db.execute("SELECT max(last) FROM run WHERE shelf=?", (shelf,)).get
+            written = self._written[shelf] = Written(until or 0)
         return written
+
+    def _count(self, shelf: int, written: Written, more: int) -> int:
+        """How many runs of a shelf are written, now that there are so many more."""
+        if written.runs is None:
+            written.runs = self._db.execute("SELECT count(*) FROM run WHERE shelf=?", (shelf,)).get
+        else:
+            written.runs += more
+        return written.runs or 0
 
     def _has_any(self, shelf: int, run: Run) -> bool:
         return self._db.execute(_HAS_ANY, (*run, shelf)).get is not None
@@ -256,14 +267,14 @@ class Runs:
         shelf, since = self._to_sweep.popitem()
         written = self._written_of(shelf)
         runs = self._db.execute(_AHEAD, (shelf, since, SWEPT_AT_ONCE)).fetchall()
-        for run in runs:
-            if not self._has_any(shelf, run):
-                self._db.execute("DELETE FROM run WHERE shelf=? AND last=?", (shelf, run[1]))
-                written.runs -= 1
+        empty = [last for first, last in runs if not self._has_any(shelf, (first, last))]
+        for last in empty:
+            self._db.execute("DELETE FROM run WHERE shelf=? AND last=?", (shelf, last))
+        left = self._count(shelf, written, -len(empty))
         if len(runs) == SWEPT_AT_ONCE:
             self._to_sweep[shelf] = runs[-1][1] + 1
         else:
-            written.swept = written.runs
+            written.swept = left
         return bool(self._to_sweep)
 
     def forget(self, shelf: int) -> bool:

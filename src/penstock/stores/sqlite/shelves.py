@@ -72,6 +72,9 @@ class Shelves:
         entry.aged = entry.aged and self.runs.has_aged(entry.shelf)
         return entry.aged
 
+    def oldest(self, entry: Entry) -> int | None:
+        return self.runs.oldest(entry.shelf, entry.aged and self.has_aged(entry))
+
     def is_late(self, now: int) -> bool:
         """Whether others may have come later than this."""
         return now < self.latest
@@ -252,7 +255,7 @@ class Shelves:
             return 0
         expired = list(islice(self._older(entry, horizon), EXPIRED_AT_ONCE))
         self.drop(entry, expired, now)
-        oldest = self.runs.oldest(entry.shelf)
+        oldest = self.oldest(entry)
         entry.oldest = NEVER if oldest is None else oldest
         return len(expired)
 

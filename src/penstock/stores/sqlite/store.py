@@ -137,7 +137,7 @@ class SqliteStore(Parties):
     def _gauge(self, queue_ids: Sequence[int], now: int, reason: str | None) -> None:
         for queue_id in queue_ids:
             if entry := self._catalogue.by_id.get(queue_id):
-                counts, oldest = self._counts(queue_id, now), self._runs.oldest(entry.shelf)
+                counts, oldest = self._counts(queue_id, now), self._shelves.oldest(entry)
                 self._outbox.gauge(entry.queue, counts, oldest, now, reason)
                 if reason is None:
                     self.traffic.gauge(entry.queue.key, counts, oldest, now)
@@ -239,7 +239,7 @@ class SqliteStore(Parties):
         return await self.database.relieve(self._oldest, queue_id, now)
 
     def _oldest(self, queue_id: int, now: int) -> int | None:
-        return self._runs.oldest(self._brought_up_to(queue_id, now).shelf)
+        return self._shelves.oldest(self._brought_up_to(queue_id, now))
 
     def _brought_up_to(self, queue_id: int, now: int) -> Entry:
         """The queue, with everything visible that is due and everything gone that has expired."""
