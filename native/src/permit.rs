@@ -23,11 +23,12 @@ pub const DELAYED: usize = 2;
 pub const BYTES: usize = 4;
 pub const GROUPS: usize = 5;
 pub const FRESH: usize = 6;
-pub const PLACED: usize = 7;
-pub const AGED: usize = 8;
-pub const OLDEST: usize = 9;
-const REVISION: usize = 10;
-const NUMBERS: usize = 11;
+pub const REACH: usize = 7;
+pub const PLACED: usize = 8;
+pub const AGED: usize = 9;
+pub const OLDEST: usize = 10;
+const REVISION: usize = 11;
+const NUMBERS: usize = 12;
 pub const NOTHING: i64 = -1;
 
 pub struct Granted {

@@ -20,7 +20,7 @@ use crate::journal::{Lines, PACKED};
 use crate::lane::Lane;
 use crate::party::Party;
 use crate::permit::{
-    AGED, BYTES, DELAYED, FRESH, GROUPS, Granted, IN_FLIGHT, NOTHING, OLDEST, PLACED, READY, Sending, Terms,
+    AGED, BYTES, DELAYED, FRESH, GROUPS, Granted, IN_FLIGHT, NOTHING, OLDEST, PLACED, REACH, READY, Sending, Terms,
 };
 use crate::rows::STATES;
 use crate::shelf::Shelf;
@@ -375,8 +375,12 @@ impl<'py> Round<'_, 'py> {
         add(&numbers[if due.is_some() { DELAYED } else { READY }], messages);
         add(&numbers[BYTES], party.entries.iter().map(|entry| entry.text.len() as i64).sum());
         numbers[OLDEST].set(numbers[OLDEST].get().min(now));
-        if due.is_none() && numbers[FRESH].get() == NOTHING {
+        let begins = due.is_none() && numbers[FRESH].get() == NOTHING;
+        if begins {
             numbers[FRESH].set(first);
+        }
+        if begins || numbers[REACH].get() == first - 1 {
+            numbers[REACH].set(self.number);
         }
         self.hidden_until(due);
         self.changed(granted, lines);
@@ -395,10 +399,10 @@ impl<'py> Round<'_, 'py> {
         let room = (in_flight - numbers[IN_FLIGHT].get()).min(numbers[READY].get()) as usize;
         let (limit, due) = (room.min(most * party.requests.len()), now + visibility_ms);
         let horizon = now - granted.retention_ms;
-        let (messages, last) = shelf.hand_out(
+        let (messages, (last, reach)) = shelf.hand_out(
             party,
             granted.shelf,
-            numbers[FRESH].get(),
+            (numbers[FRESH].get(), numbers[REACH].get()),
             most,
             limit,
             now,
@@ -412,6 +416,7 @@ impl<'py> Round<'_, 'py> {
             return Ok(None);
         }
         numbers[FRESH].set(last + 1);
+        numbers[REACH].set(reach);
         add(&numbers[READY], -(messages as i64));
         add(&numbers[IN_FLIGHT], messages as i64);
         self.hidden_until(Some(due));

@@ -62,7 +62,7 @@ impl Shelf {
         &mut self,
         party: &mut Party,
         shelf: i64,
-        fresh: i64,
+        fresh: (i64, i64),
         most: usize,
         limit: usize,
         now: i64,
@@ -71,7 +71,7 @@ impl Shelf {
         ciphers: &Bound<'_, PyDict>,
         runs: &Bound<'_, PyAny>,
         mut lines: Option<PyRefMut<'_, Lines>>,
-    ) -> PyResult<(usize, i64)> {
+    ) -> PyResult<(usize, (i64, i64))> {
         self.hand_out(party, shelf, fresh, most, limit, now, due, horizon, ciphers, runs, lines.as_deref_mut())
     }
 
@@ -113,16 +113,16 @@ impl Shelf {
         Ok(())
     }
 
-    /// Hand out fresh messages of a shelf, from this number on, to the receivers of a party: `most` to each and `limit`
-    /// in all, hidden until `due`. How many there were, and the number of the last of them. It ends before the first
-    /// that is not plain, or not younger than `horizon`; and whoever would be given that one among others is given
-    /// nothing here.
+    /// Hand out fresh messages of a shelf, from this number on, in a run that reaches to that one and in those that
+    /// follow, to the receivers of a party: `most` to each and `limit` in all, hidden until `due`. How many there were,
+    /// the number of the last of them, and to where its run reaches. It ends before the first that is not plain, or not
+    /// younger than `horizon`; and whoever would be given that one among others is given nothing here.
     #[allow(clippy::too_many_arguments)]
     pub fn hand_out(
         &mut self,
         party: &mut Party,
         shelf: i64,
-        fresh: i64,
+        fresh: (i64, i64),
         most: usize,
         limit: usize,
         now: i64,
@@ -131,7 +131,7 @@ impl Shelf {
         ciphers: &Bound<'_, PyDict>,
         places: &Bound<'_, PyAny>,
         mut lines: Option<&mut Lines>,
-    ) -> PyResult<(usize, i64)> {
+    ) -> PyResult<(usize, (i64, i64))> {
         let (mut found, mut odd): (Vec<Found>, bool) = (Vec::new(), false);
         let mut take = |row: &Row<'_>| {
             let one = read(row, shelf, horizon, ciphers);
@@ -142,11 +142,17 @@ impl Shelf {
             found.push(one);
             found.len() < limit
         };
-        let (mut since, mut more) = (fresh, true);
+        let ((mut since, mut reach), mut more) = (fresh, true);
+        let mut next: Vec<Run> = Vec::from_iter((since <= reach).then_some(fresh));
         while more {
-            let next: Vec<Run> = places.call_method1(intern!(places.py(), "ahead"), (shelf, since))?.extract()?;
-            more = !next.is_empty();
-            for (first, last) in next {
+            if next.is_empty() {
+                next = places.call_method1(intern!(places.py(), "ahead"), (shelf, since))?.extract()?;
+            }
+            if next.is_empty() {
+                break;
+            }
+            for (first, last) in next.drain(..) {
+                reach = last;
                 let numbers = [Value::Int(first.max(since)), Value::Int(last), Value::Int(shelf)];
                 self.fresh.run(&numbers, |row| {
                     more = take(row);
@@ -165,7 +171,8 @@ impl Shelf {
             self.deliver.run(&[Value::Int(due), Value::Int(now), Value::Int(first), Value::Int(last)], |_| false)?;
         }
         let number = found.len();
-        let last = found.last().map_or(fresh, |one| one.number);
+        let last = found.last().map_or(fresh.0, |one| one.number);
+        let reach = if more || odd { last } else { reach };
         party.given.clear();
         for one in found {
             if let Some(lines) = &mut lines {
@@ -177,7 +184,7 @@ impl Shelf {
             party.given.push(one.given);
         }
         party.share_out(most);
-        Ok((number, last))
+        Ok((number, (last, reach)))
     }
 
     /// Take off a shelf what the claims of a party stand for. How many there were of each state, and their bytes.

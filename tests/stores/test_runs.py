@@ -189,3 +189,38 @@ async def test_numbers_that_are_given_once_more_after_a_rollback_are_found(
 
 def raised(error: Exception) -> None:
     raise error
+
+
+async def test_a_dead_letter_says_when_it_came_and_how_old_it_is(opened: Open) -> None:
+    world = await opened(None)
+    queue, dead = await world.queue_with_dead_letters("orders", 1)
+    await queue.send("m")
+    sent = world.now
+    world.advance(10)
+    await dead.send("before")
+    world.advance(10)
+    await queue.receive(1, visibility=0)
+    await queue.receive()
+    runs, shelf = store_of(world)._runs, store_of(world)._catalogue.live(dead.id).shelf
+    assert (runs.oldest(shelf), runs.newest(shelf)) == (sent, world.now)
+    buried = world.now
+    world.advance(10)
+    for message in await dead.receive(10):
+        if message.body == "m":
+            await dead.delete(message)
+    assert (runs.oldest(shelf), runs.newest(shelf)) == (buried - 10_000, buried - 10_000)
+
+
+async def test_a_message_whose_age_is_damaged_hides_no_other_and_goes_with_its_shelf(opened: Open) -> None:
+    world = await opened(None)
+    line = await world.queue("q")
+    await line.send(*"abc")
+    database = store_of(world).database
+    database.execute("UPDATE message SET enqueued='x' WHERE number=(SELECT min(number) FROM message)")
+    world = await opened(None)
+    line = await world.queue("q")
+    assert (await line.counts()).oldest == world.now
+    assert [seen.body for seen in await line.peek()] == ["b", "c"]
+    await world.store.purge_queue(line.id, world.now)
+    await world.sweep()
+    assert store_of(world).database.execute("SELECT count(*) FROM message").get == 0

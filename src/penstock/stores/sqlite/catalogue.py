@@ -18,11 +18,11 @@ from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.tally import COUNTERS, Counters, Ring, Tally
 
 READY, IN_FLIGHT, DELAYED, DAMAGED = 0, 1, 2, 3
-BYTES, GROUPS, FRESH, PLACED, AGED, OLDEST, REVISION = range(4, 11)
+BYTES, GROUPS, FRESH, REACH, PLACED, AGED, OLDEST, REVISION = range(4, 12)
 """Where in an entry's numbers what is (`native/src/permit.rs` reads and writes them as well)."""
 NEVER, NOTHING = 2**63 - 1, -1
 UNKNOWN_AGE = 0
-_NEW = 0, 0, 0, 0, 0, 0, NOTHING, True, True, UNKNOWN_AGE, 0
+_NEW = 0, 0, 0, 0, 0, 0, NOTHING, NOTHING, True, True, UNKNOWN_AGE, 0
 _COUNTERS = ", ".join(COUNTERS)
 _COUNTED = READY, IN_FLIGHT, DELAYED, BYTES, GROUPS
 
@@ -70,7 +70,16 @@ class Entry:
 
     @fresh.setter
     def fresh(self, number: int | None) -> None:
-        self.counts[FRESH] = NOTHING if number is None else number
+        self.counts[FRESH], self.reach = NOTHING if number is None else number, NOTHING
+
+    @property
+    def reach(self) -> int:
+        """The end of the run in which `fresh` is, if that is known: up to there one need not ask for runs."""
+        return self.counts[REACH]
+
+    @reach.setter
+    def reach(self, number: int) -> None:
+        self.counts[REACH] = number
 
     @property
     def placed(self) -> bool:
@@ -108,11 +117,11 @@ class Entry:
     def counters(self, counters: Any) -> None:
         ready, in_flight, delayed, size, groups, number = counters
         fresh = NOTHING if number is None else number
-        self._count(ready, in_flight, delayed, 0, size, groups, fresh, True, True, UNKNOWN_AGE)
+        self._count(ready, in_flight, delayed, 0, size, groups, fresh, NOTHING, True, True, UNKNOWN_AGE)
 
     def empty(self) -> None:
         """There is nothing in it any more."""
-        self._count(0, 0, 0, 0, 0, 0, NOTHING, True, True, NEVER)
+        self._count(0, 0, 0, 0, 0, 0, NOTHING, NOTHING, True, True, NEVER)
 
     def _count(self, *numbers: int) -> None:
         self.counts[:REVISION] = array("q", numbers)

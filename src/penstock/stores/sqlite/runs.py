@@ -40,8 +40,6 @@ Age = tuple[int, int]
 
 _AHEAD = "SELECT first, last FROM run WHERE shelf=? AND last>=? ORDER BY last LIMIT ?"
 _HAS_ANY = "SELECT 1 FROM message WHERE number BETWEEN ? AND ? AND +shelf=? LIMIT 1"
-_FIRST = """SELECT number, enqueued FROM message
-    WHERE number BETWEEN ? AND ? AND +shelf=? AND typeof(enqueued)='integer' ORDER BY number LIMIT 1"""
 _AGED = "FROM message WHERE shelf=? AND aged IS NOT NULL"
 _IN_TURN = "ORDER BY enqueued, number"
 _last = itemgetter(1)
@@ -167,14 +165,15 @@ class Runs:
         in_order = takewhile(itemgetter(0), self._in_order(shelf, self._behind(shelf, after), columns))
         return merge((row for _, *row in in_order), aged, key=_age)
 
-    def _in_order(self, shelf: int, since: int, columns: str) -> Iterator[Any]:
-        return self.rows(shelf, since, f"aged IS NULL, {columns}")
+    def _in_order(self, shelf: int, since: int, columns: str, condition: str = "TRUE") -> Iterator[Any]:
+        return self.rows(shelf, since, f"aged IS NULL, {columns}", condition)
 
     def _behind(self, shelf: int, age: Age) -> int:
         """Of the messages that came in the order of their ages, the first number that is behind this age."""
 
         def is_behind(number: int) -> bool:
-            in_order, *row = next(self._in_order(shelf, number, "number, enqueued"), (False, 0, 0))
+            rows = self._in_order(shelf, number, "number, enqueued", "typeof(enqueued)='integer'")
+            in_order, *row = next(rows, (False, 0, 0))
             return not in_order or _age(row) > age
 
         floor = self.floor(shelf)
@@ -189,19 +188,26 @@ class Runs:
         return min((time for time in (aged, self._first(shelf)) if isinstance(time, int)), default=None)
 
     def _first(self, shelf: int) -> int | None:
-        since = self.floor(shelf)
-        while runs := self.ahead(shelf, since):
-            for first, last in runs:
-                if row := self._db.execute(_FIRST, (max(first, since), last, shelf)).get:
-                    number, enqueued = row
-                    self.raise_floor(shelf, number)
-                    return int(enqueued)
-                since = last + 1
+        first, highest = True, self._highest(shelf)
+        for number, enqueued in self.rows(shelf, self.floor(shelf), "number, enqueued"):
+            if first:
+                first = False
+                self.raise_floor(shelf, number)
+            if isinstance(enqueued, int):  # else it will be found damaged
+                return enqueued
+        if first:
+            self.raise_floor(shelf, highest + 1)
         return None
 
+    def _highest(self, shelf: int) -> int:
+        """No message of the shelf has a higher number."""
+        new = self._new.get(shelf)
+        return new[-1][1] if new else self._written_of(shelf).until
+
     def newest(self, shelf: int) -> int | None:
-        times = (enqueued for (enqueued,) in self.rows_backwards(shelf, "enqueued") if isinstance(enqueued, int))
-        return next(times, None)
+        """No message on a shelf is younger than this."""
+        times = self.rows_backwards(shelf, "coalesce(aged, enqueued)")
+        return next((time for (time,) in times if isinstance(time, int)), None)
 
     # Writing
 

@@ -50,7 +50,8 @@ class Sending:
         shelves.catch_up(now)
         self._catalogue.touch(entry)  # before it is changed: if this is undone midway, it must be read again
         numbers = [self._number() for _ in messages]
-        enqueued, aged = shelves.coming(now), shelves.has_aged(entry) or None
+        enqueued = shelves.coming(now)
+        aged = enqueued if shelves.has_aged(entry) else None
         earlier, groups = self._enter_fifo(entry, messages, numbers, now) if entry.fifo else ({}, {})
         sent: list[Sent] = []
         values: list[Any] = []

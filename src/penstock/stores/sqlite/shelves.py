@@ -126,7 +126,7 @@ class Shelves:
             " first_received=?, received=NULL, aged=? WHERE number=?",
             (
                 target.shelf, moved.enqueued, moved.state, moved.place, moved.due, new_group, moved.receives,
-                moved.first_received, target.aged or None, moved.number,
+                moved.first_received, self.coming(now) if target.aged else None, moved.number,
             ),
         )  # fmt: skip
         self.runs.add(target.shelf, moved.number, moved.number)
@@ -277,7 +277,8 @@ class Shelves:
     def delay_anew(self, entry: Entry, now: int) -> None:
         """A FIFO queue's delay changed: messages still waiting wait for the new one."""
         rows = self.runs.rows_backwards(entry.shelf, "number, enqueued, state")
-        recent = list(takewhile(lambda row: row[1] > now - LONGEST_DELAY_MS, rows))
+        whole = (row for row in rows if isinstance(row[1], int))  # others will be found damaged
+        recent = list(takewhile(lambda row: row[1] > now - LONGEST_DELAY_MS, whole))
         for number, enqueued, state in recent:
             if state == DELAYED:
                 due = enqueued + entry.queue.delay_seconds * 1000

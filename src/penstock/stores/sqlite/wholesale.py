@@ -64,14 +64,15 @@ class Wholesale:
             return False
         due, limit = now + ask.visibility_seconds * 1000, min(room, ask.limit * len(party))
         lines = self._lines(entry.queue, "RECEIVED", now, by)
-        number, last = self._shelf.receive(
-            party, entry.shelf, entry.fresh, ask.limit, limit, now, due, now - entry.retention_ms,
+        number, (last, reach) = self._shelf.receive(
+            party, entry.shelf, (entry.fresh, entry.reach), ask.limit, limit, now, due, now - entry.retention_ms,
             self._keys.natives, shelves.runs, lines,
         )  # fmt: skip
         self._tell(lines)
         if not number:
             return False
         entry.fresh = last + 1
+        entry.reach = reach
         shelves.delivered(entry, number, due, now)
         self._traffic.received(entry.queue.key, number, now)
         return True

@@ -1,9 +1,9 @@
 -- Messages of a shelf are found by the runs of numbers that they have, in the order in which they came: see runs.py. The
 -- index is for those that kept their age when they came from another queue, and all that came after the first of these.
---   aged      1 if the message is in that index, else NULL
+--   aged      when it came into the queue if it is in that index, or a little later; else NULL
 ALTER TABLE message ADD COLUMN aged INTEGER;
-UPDATE message SET aged=1 FROM (
-    SELECT shelf AS late, min(number) AS first FROM (
+UPDATE message SET aged=max(enqueued, latest) FROM (
+    SELECT shelf AS late, min(number) AS first, max(latest) AS latest FROM (
         SELECT shelf, number, enqueued, max(enqueued) OVER (PARTITION BY shelf ORDER BY number) AS latest FROM message
     ) WHERE enqueued < latest GROUP BY shelf
 ) WHERE shelf=late AND number>=first;
