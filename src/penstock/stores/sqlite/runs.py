@@ -20,7 +20,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import merge
-from itertools import takewhile
+from itertools import chain, takewhile
 from operator import itemgetter
 from typing import Any
 
@@ -188,16 +188,11 @@ class Runs:
         return min((time for time in (aged, self._first(shelf)) if isinstance(time, int)), default=None)
 
     def _first(self, shelf: int) -> int | None:
-        first, highest = True, self._highest(shelf)
-        for number, enqueued in self.rows(shelf, self.floor(shelf), "number, enqueued"):
-            if first:
-                first = False
-                self.raise_floor(shelf, number)
-            if isinstance(enqueued, int):  # else it will be found damaged
-                return enqueued
-        if first:
-            self.raise_floor(shelf, highest + 1)
-        return None
+        rows = self.rows(shelf, self.floor(shelf), "number, enqueued")
+        number, enqueued = next(rows, (self._highest(shelf) + 1, None))
+        self.raise_floor(shelf, number)
+        times = (time for time in chain([enqueued], (time for _, time in rows)) if isinstance(time, int))
+        return next(times, None)  # others will be found damaged
 
     def _highest(self, shelf: int) -> int:
         """No message of the shelf has a higher number."""

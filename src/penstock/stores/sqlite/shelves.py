@@ -73,7 +73,7 @@ class Shelves:
         return entry.aged
 
     def oldest(self, entry: Entry) -> int | None:
-        return self.runs.oldest(entry.shelf, entry.aged and self.has_aged(entry))
+        return self.runs.oldest(entry.shelf, self.has_aged(entry))
 
     def is_late(self, now: int) -> bool:
         """Whether others may have come later than this."""

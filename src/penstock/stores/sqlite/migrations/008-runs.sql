@@ -17,7 +17,7 @@ INSERT OR REPLACE INTO keepsake SELECT 'runs', coalesce(max(number), 0) FROM mes
 DROP INDEX message_age;
 CREATE INDEX message_age ON message (shelf, enqueued) WHERE aged IS NOT NULL;
 
--- fresh_number alone says from where on messages stand in line by their age. It may be lower than it need be.
+-- fresh_number alone says from where on messages stand in line as they came. It may be lower than it need be.
 ALTER TABLE queue DROP COLUMN fresh_enqueued;
 UPDATE queue SET fresh_number=0 WHERE fresh_number IS NOT NULL;
 UPDATE tally SET counters=fresh_from_the_start(counters);
