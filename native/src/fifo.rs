@@ -2,9 +2,9 @@
 //! and taken off.
 //!
 //! The rules are those of `stores/sqlite/` (`sending`, `groups`, `lines`, `claims`), row by row instead of many at once;
-//! `wholesale_fifo.py` there decides when they are followed here. As in `shelf`, each step is a part of Python's
-//! transaction and counts nothing for the queue. What is not plain is left to Python: duplicates, delays, messages that
-//! are damaged, bulky, dead or expired.
+//! `wholesale_fifo.py` there decides when they are followed here, or `round_fifo.rs`. As in `shelf`, each step is a part of
+//! somebody else's transaction and counts nothing for the queue. What is not plain is left to Python: duplicates, delays,
+//! messages that are damaged, bulky, dead or expired.
 
 use std::collections::HashSet;
 
@@ -84,7 +84,7 @@ impl FifoShelf {
 
     /// Whether any message of a party is a duplicate: of another of them, or of one that is remembered. A deduplication
     /// id is the same within a group if `by_group`, and else within the queue.
-    fn has_duplicates(&mut self, party: &Party, shelf: i64, now: i64, by_group: bool) -> PyResult<bool> {
+    pub fn has_duplicates(&mut self, party: &Party, shelf: i64, now: i64, by_group: bool) -> PyResult<bool> {
         let mut seen = HashSet::new();
         for entry in &party.entries {
             let key = (scope(entry.group.as_deref(), by_group), deduplication_id(entry));
@@ -104,7 +104,7 @@ impl FifoShelf {
     /// Put the messages of a party, none of them a duplicate, on a shelf, visible at once. Their numbers from `first` on
     /// are also their sequence numbers. They are remembered until `expires`. How many groups began.
     #[allow(clippy::too_many_arguments)]
-    fn send(
+    pub fn send(
         &mut self,
         party: &mut Party,
         shelf: i64,
@@ -155,7 +155,7 @@ impl FifoShelf {
     /// many there were. None at all if one of them is not plain, not younger than `horizon`, or was received
     /// `most_receives` times: what happens to such a one decides about the next.
     #[allow(clippy::too_many_arguments)]
-    fn receive(
+    pub fn receive(
         &mut self,
         party: &mut Party,
         shelf: i64,
@@ -207,7 +207,7 @@ impl FifoShelf {
 
     /// Take off a shelf what the claims of a party stand for, and refuse those that have expired. How many there were of
     /// each state, their bytes, and how many groups ended.
-    fn delete(
+    pub fn delete(
         &mut self,
         party: &mut Party,
         shelf: i64,

@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 
 use crate::content::Cipher;
 use crate::journal::Frame;
+use crate::wire::Entry;
 
 /// Places in the numbers of a queue, as `stores/sqlite/catalogue.py` has them; the first are how many messages there are
 /// in each state.
@@ -37,6 +38,8 @@ pub struct Granted {
     pub retention_ms: i64,
     pub journal: Option<Frame>,
     pub terms: Terms,
+    /// Of a FIFO queue.
+    pub order: Option<Order>,
     /// For Python, which is told what was done.
     pub who: Py<PyAny>,
     version: i64,
@@ -50,11 +53,32 @@ pub enum Terms {
     Delete,
 }
 
+/// What FIFO queues have beside.
+pub struct Order {
+    /// Whether deduplication ids are those of a group, and not of the queue.
+    pub by_group: bool,
+    /// Whether a message without one has that of its content.
+    pub by_content: bool,
+    pub remembered_ms: i64,
+    /// How often a message may be received, if that is limited.
+    pub most_receives: Option<i64>,
+}
+
 pub struct Sending {
     pub sender: String,
     pub delay_ms: Option<i64>,
     pub largest: usize,
     pub key: Option<Allowance>,
+}
+
+impl Sending {
+    /// What encrypts so many messages, which count as encrypted from now on.
+    pub fn cipher_for(&self, messages: usize) -> Option<&Cipher> {
+        self.key.as_ref().map(|key| {
+            key.left.fetch_sub(messages as i64, Ordering::Relaxed);
+            key.cipher.get()
+        })
+    }
 }
 
 /// To encrypt so many messages up to this time.
@@ -68,6 +92,20 @@ impl Granted {
     /// The numbers of the queue: Python and native code change them in turn, with the interpreter's lock held.
     pub fn numbers<'py>(&'py self, py: Python<'py>) -> &'py [Cell<i64>] {
         slice(py, &self.numbers).expect("it was one when it was granted")
+    }
+
+    /// Whether there is a place for everything that is said of these messages, and all that has to be said is there.
+    pub fn suits(&self, entries: &[Entry]) -> bool {
+        let Terms::Send(sending) = &self.terms else {
+            return true;
+        };
+        entries.iter().all(|entry| {
+            let fits = match &self.order {
+                Some(order) => entry.group.is_some() && (order.by_content || entry.deduplication.is_some()),
+                None => entry.group.is_none() && entry.deduplication.is_none(),
+            };
+            fits && entry.text.len() <= sending.largest
+        })
     }
 
     /// Whether so many messages more can be encrypted by it.
@@ -96,6 +134,8 @@ type Journal = (Vec<u8>, Vec<u8>, Vec<u8>, bool);
 type Sends = (String, Option<i64>, usize, Option<(Py<Cipher>, i64, i64)>);
 /// How many at once, for how long they are hidden, and how many may be hidden.
 type Receives = (usize, i64, i64);
+/// As `Order` has them.
+type Orders = (bool, bool, i64, Option<i64>);
 
 #[pyclass(frozen)]
 pub struct Permit {
@@ -107,7 +147,7 @@ impl Permit {
     /// To send if it says how, or to receive if it says how, or else to delete.
     #[new]
     #[allow(clippy::too_many_arguments)]
-    #[pyo3(signature = (who, version, numbers, queue, shelf, retention_ms, journal, sending=None, receiving=None))]
+    #[pyo3(signature = (who, version, numbers, queue, shelf, retention_ms, journal, sending=None, receiving=None, order=None))]
     fn new(
         py: Python<'_>,
         who: Py<PyAny>,
@@ -119,6 +159,7 @@ impl Permit {
         journal: Option<Journal>,
         sending: Option<Sends>,
         receiving: Option<Receives>,
+        order: Option<Orders>,
     ) -> PyResult<Permit> {
         let numbers: PyBuffer<i64> = PyBuffer::get(numbers)?;
         let revision = slice(py, &numbers).filter(|numbers| numbers.len() == NUMBERS).map(|each| each[REVISION].get());
@@ -132,7 +173,13 @@ impl Permit {
             _ => Terms::Delete,
         };
         let journal = journal.map(|(before, between, behind, bodies)| Frame { before, between, behind, bodies });
-        let granted = Granted { queue, shelf, retention_ms, journal, terms, who, version, revision, numbers };
+        let order = order.map(|(by_group, by_content, remembered_ms, most_receives)| Order {
+            by_group,
+            by_content,
+            remembered_ms,
+            most_receives,
+        });
+        let granted = Granted { queue, shelf, retention_ms, journal, terms, order, who, version, revision, numbers };
         Ok(Permit { granted: Arc::new(granted) })
     }
 }

@@ -1,8 +1,8 @@
 //! Messages of whole parties put on a shelf of the SQLite store, handed out from it, and taken off it.
 //!
-//! `stores/sqlite/` says what a shelf is, and its rules; `wholesale.py` there decides when these are followed here: for
-//! plain messages of a standard queue without groups. Each step is a part of Python's transaction, counts nothing and
-//! remembers nothing, and leaves to Python whatever it finds that is not plain.
+//! `stores/sqlite/` says what a shelf is, and its rules; `wholesale.py` there decides when these are followed here, or
+//! `round_standard.rs`: for plain messages of a standard queue without groups. Each step is a part of somebody else's
+//! transaction, counts nothing and remembers nothing, and leaves to Python whatever it finds that is not plain.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
@@ -13,7 +13,7 @@ use crate::content::{Cipher, Content};
 use crate::journal::{Line, Lines};
 use crate::party::Party;
 use crate::rows::{Found, Held, Rows, Run, STATES, Spot, read, read_claim, runs};
-use crate::sqlite::{self, Connection, Failure, Row, Statement, Value};
+use crate::sqlite::{self, Connection, Row, Statement, Value};
 
 const FRESH: &str = "SELECT number, enqueued, size, grp, receives, id, checksum, content FROM message
     WHERE number BETWEEN ?1 AND ?2 AND +shelf=?3 AND state=0 AND place IS NULL ORDER BY number";
@@ -42,8 +42,9 @@ impl Shelf {
         })
     }
 
+    /// Put the messages of a party on a shelf, with numbers from `first` on: visible at once, or hidden until `due`.
     #[allow(clippy::too_many_arguments)]
-    fn send(
+    pub fn send(
         &mut self,
         party: &mut Party,
         shelf: i64,
@@ -54,52 +55,6 @@ impl Shelf {
         cipher: Option<&Cipher>,
         mut lines: Option<PyRefMut<'_, Lines>>,
     ) -> PyResult<()> {
-        Ok(self.put(party, shelf, now, due, first, sender, cipher, lines.as_deref_mut())?)
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn receive(
-        &mut self,
-        party: &mut Party,
-        shelf: i64,
-        fresh: (i64, i64),
-        most: usize,
-        limit: usize,
-        now: i64,
-        due: i64,
-        horizon: i64,
-        ciphers: &Bound<'_, PyDict>,
-        runs: &Bound<'_, PyAny>,
-        mut lines: Option<PyRefMut<'_, Lines>>,
-    ) -> PyResult<(usize, (i64, i64))> {
-        self.hand_out(party, shelf, fresh, most, limit, now, due, horizon, ciphers, runs, lines.as_deref_mut())
-    }
-
-    fn delete(
-        &mut self,
-        party: &mut Party,
-        shelf: i64,
-        now: i64,
-        mut lines: Option<PyRefMut<'_, Lines>>,
-    ) -> PyResult<([usize; STATES], i64)> {
-        Ok(self.take_off(party, shelf, now, lines.as_deref_mut())?)
-    }
-}
-
-impl Shelf {
-    /// Put the messages of a party on a shelf, with numbers from `first` on: visible at once, or hidden until `due`.
-    #[allow(clippy::too_many_arguments)]
-    pub fn put(
-        &mut self,
-        party: &mut Party,
-        shelf: i64,
-        now: i64,
-        due: Option<i64>,
-        first: i64,
-        sender: &str,
-        cipher: Option<&Cipher>,
-        mut lines: Option<&mut Lines>,
-    ) -> Result<(), Failure> {
         party.name_messages();
         for ((entry, id), number) in party.entries.iter().zip(&party.ids).zip(first..) {
             let body = entry.text.as_bytes();
@@ -118,7 +73,7 @@ impl Shelf {
     /// the number of the last of them, and to where its run reaches. It ends before the first that is not plain, or not
     /// younger than `horizon`; and whoever would be given that one among others is given nothing here.
     #[allow(clippy::too_many_arguments)]
-    pub fn hand_out(
+    pub fn receive(
         &mut self,
         party: &mut Party,
         shelf: i64,
@@ -130,7 +85,7 @@ impl Shelf {
         horizon: i64,
         ciphers: &Bound<'_, PyDict>,
         places: &Bound<'_, PyAny>,
-        mut lines: Option<&mut Lines>,
+        mut lines: Option<PyRefMut<'_, Lines>>,
     ) -> PyResult<(usize, (i64, i64))> {
         let (mut found, mut odd): (Vec<Found>, bool) = (Vec::new(), false);
         let mut take = |row: &Row<'_>| {
@@ -188,13 +143,13 @@ impl Shelf {
     }
 
     /// Take off a shelf what the claims of a party stand for. How many there were of each state, and their bytes.
-    pub fn take_off(
+    pub fn delete(
         &mut self,
         party: &mut Party,
         shelf: i64,
         now: i64,
-        mut lines: Option<&mut Lines>,
-    ) -> Result<([usize; STATES], i64), Failure> {
+        mut lines: Option<PyRefMut<'_, Lines>>,
+    ) -> PyResult<([usize; STATES], i64)> {
         let claimed: Vec<(i64, i64)> = party.claims.iter().filter_map(|claim| read_claim(claim, shelf)).collect();
         let mut numbers: Vec<i64> = claimed.iter().map(|(number, _)| *number).collect();
         numbers.sort_unstable();

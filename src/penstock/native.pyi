@@ -102,6 +102,7 @@ class Permit:
         journal: tuple[bytes, bytes, bytes, bool] | None,
         sending: tuple[str, int | None, int, tuple[Cipher, int, int] | None] | None = None,
         receiving: tuple[int, int, int] | None = None,
+        order: tuple[bool, bool, int, int | None] | None = None,
     ) -> None: ...
 
 class Ring:
@@ -112,7 +113,7 @@ class Ring:
 
 class Rounds:
     touched: list[int]
-    def __init__(self, shelf: Shelf) -> None: ...
+    def __init__(self, shelf: Shelf, fifo: FifoShelf) -> None: ...
     def serve(
         self,
         parties: list[Party],

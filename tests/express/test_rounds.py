@@ -61,14 +61,92 @@ async def test_the_second_of_two_alike_is_served_at_once(start: Start, action: s
     assert served[2:] == [1, 1]
 
 
-async def test_of_a_fifo_queue_each_is_looked_at(start: Start) -> None:
+async def a_fifo_queue(site: Site) -> str:
+    return await site.create("orders.fifo", FifoQueue="true", ContentBasedDeduplication="true")
+
+
+def of_group(url: str, body: str, group: str = "g") -> Json:
+    return {"QueueUrl": url, "MessageBody": body, "MessageGroupId": group}
+
+
+async def test_messages_of_a_fifo_queue_go_through_at_once_and_in_order(start: Start) -> None:
     site = await start()
-    url = await site.create("orders.fifo", FifoQueue="true", ContentBasedDeduplication="true")
-    line, before = await site.lent_line(), site.at_once
-    for number in range(4):
-        body = {"QueueUrl": url, "MessageBody": str(number), "MessageGroupId": "g"}
-        assert (await line.ask(SEND, body)).status == 200
+    url = await a_fifo_queue(site)
+    line, seen = await site.lent_line(), []
+    before = site.at_once
+    told = [await line.ask(SEND, of_group(url, str(number))) for number in range(20)]
+    numbers = [reply.json["SequenceNumber"] for reply in told]
+    for number in range(20):
+        (message,) = (await line.ask("ReceiveMessage", {"QueueUrl": url})).json["Messages"]
+        if number % 10 == 0:
+            assert (await line.ask("ReceiveMessage", {"QueueUrl": url})).json == {}, "its group has one in flight"
+        seen.append(message["Body"])
+        given = {"QueueUrl": url, "ReceiptHandle": message["ReceiptHandle"]}
+        assert (await line.ask("DeleteMessage", given)).status == 200
+    assert seen == [str(number) for number in range(20)]
+    assert numbers == sorted(numbers)
+    assert site.at_once - before > 50
+    assert (await site.counts("orders.fifo"))[:3] == (0, 0, 0)
+
+
+async def test_a_duplicate_among_what_goes_through_at_once_is_told_of_the_first(start: Start) -> None:
+    site = await start()
+    url = await a_fifo_queue(site)
+    line = await site.lent_line(SEND)
+    told = [(await line.ask(SEND, of_group(url, str(number)))).json for number in range(5)]
+    before = site.at_once
+    assert [(await line.ask(SEND, of_group(url, str(number)))).json for number in range(5)] == told
     assert site.at_once == before
+    assert (await site.counts("orders.fifo"))[:3] == (5, 0, 0)
+
+
+async def test_a_queue_whose_ids_are_to_be_given_from_now_on_wants_them_with_the_next(start: Start) -> None:
+    site = await start()
+    url, other = await a_fifo_queue(site), await site.line()
+    line = await site.lent_line(SEND)
+    for number in range(3):
+        assert (await line.ask(SEND, of_group(url, str(number)))).status == 200
+    given = {"QueueUrl": url, "Attributes": {"ContentBasedDeduplication": "false"}}
+    assert (await other.ask("SetQueueAttributes", given)).status == 200
+    assert (await line.ask(SEND, of_group(url, "without"))).error == "InvalidParameterValueException"
+    for number in range(3):
+        body = {**of_group(url, "with"), "MessageDeduplicationId": str(number)}
+        assert (await line.ask(SEND, body)).status == 200
+
+
+async def test_who_waits_at_a_fifo_queue_is_told_of_what_is_sent_and_of_what_becomes_free(start: Start) -> None:
+    site = await start()
+    url = await a_fifo_queue(site)
+    sender, waiter, other = [await site.lent_line() for _ in range(3)]
+    for number in range(3):
+        await sender.ask(SEND, of_group(url, f"early {number}", f"h{number}"))
+        (message,) = (await waiter.ask("ReceiveMessage", {"QueueUrl": url})).json["Messages"]
+
+    async def waiting(line: Line) -> "asyncio.Task[Any]":
+        among = len(site.server.room)
+        task = asyncio.create_task(line.ask("ReceiveMessage", {"QueueUrl": url, "WaitTimeSeconds": 20}))
+        await until(lambda: len(site.server.room) == among + 1)
+        return task
+
+    for number in range(3):
+        first, before = await waiting(waiter), site.at_once
+        await sender.ask("SendMessageBatch", a_pair(url, number))
+        (message,) = (await first).json["Messages"]
+        assert message["Body"] == f"{number} a"
+        second = await waiting(other)
+        given = {"QueueUrl": url, "ReceiptHandle": message["ReceiptHandle"]}
+        assert (await sender.ask("DeleteMessage", given)).status == 200
+        (message,) = (await second).json["Messages"]
+        assert message["Body"] == f"{number} b"
+        given = {"QueueUrl": url, "ReceiptHandle": message["ReceiptHandle"]}
+        assert (await sender.ask("DeleteMessage", given)).status == 200
+    assert site.at_once > before
+    await until(lambda: not len(site.server.room))
+
+
+def a_pair(url: str, number: int) -> Json:
+    entries = [{"Id": name, "MessageBody": f"{number} {name}", "MessageGroupId": f"g{number}"} for name in "ab"]
+    return {"QueueUrl": url, "Entries": entries}
 
 
 async def test_a_queue_that_takes_less_from_now_on_takes_less_of_the_next(start: Start) -> None:

@@ -21,6 +21,7 @@ from conformance.gathering import (
 )
 from conformance.world import Line, World
 from penstock.core.clock import ManualClock
+from penstock.core.queue import EARLIER_SCOPE
 from penstock.core.store import Receive, Round
 from penstock.stores.sqlite import SqliteStore
 
@@ -128,13 +129,59 @@ async def test_it_ends_with_the_time_of_its_key(hall: Hall) -> None:
     assert not hall.send(permit)
 
 
-async def test_there_is_none_for_a_queue_that_is_not_as_it_was_or_has_an_order(hall: Hall) -> None:
+async def test_there_is_none_for_a_queue_that_is_not_as_it_was_nor_for_messages_that_stay_visible(hall: Hall) -> None:
     old = hall.store._catalogue.live(hall.line.id).queue
     await CHANGES["altered"](hall)
     assert hall.store.permit(old, None, "who", 0, "root") is None
-    fifo = await hall.world.queue("q.fifo")
-    assert hall.store.permit(await hall.store.queue(fifo.queue.key), None, "who", 0, "root") is None
     assert hall.permit(Receive(1, 0)) is None
+
+
+async def fifo(hall: Hall, **attributes: object) -> None:
+    """The hall is that of a FIFO queue."""
+    hall.line = await hall.world.queue("q.fifo", ContentBasedDeduplication="true", **attributes)
+    await hall.line.send("first", group="g")
+
+
+async def altered(hall: Hall, **attributes: str) -> None:
+    queue = hall.store._catalogue.live(hall.line.id).queue
+    await hall.store.alter_queue(hall.line.id, {**queue.attributes, **attributes}, {}, hall.world.now)
+
+
+async def test_of_a_fifo_queue_there_is_none_for_delayed_messages_nor_for_more_than_one_at_a_time(hall: Hall) -> None:
+    await fifo(hall)
+    assert hall.permit("AIDAUSER")
+    assert hall.permit(Receive(1, 30))
+    assert hall.permit(Receive(2, 30)) is None
+    await altered(hall, DelaySeconds="3")
+    assert hall.permit("AIDAUSER") is None
+
+
+async def test_of_a_fifo_queue_there_is_none_while_ids_are_about_to_mean_something_else(hall: Hall) -> None:
+    await fifo(hall)
+    scope = {"DeduplicationScope": "messageGroup", EARLIER_SCOPE: f"queue until {hall.world.now + 60_000}"}
+    await altered(hall, **scope)
+    assert hall.permit("AIDAUSER") is None
+    hall.world.advance(60)
+    await hall.line.send("second", group="g")
+    assert hall.permit("AIDAUSER")
+
+
+@pytest.mark.parametrize("entry", [{}, {"MessageGroupId": "g"}, {"MessageDeduplicationId": "d"}])
+async def test_a_message_that_lacks_what_a_fifo_queue_wants_is_not_taken(hall: Hall, entry: dict[str, str]) -> None:
+    await fifo(hall)
+    await altered(hall, ContentBasedDeduplication="false")
+    permit = hall.permit("AIDAUSER")
+    assert not hall.serve(permit, "SendMessage", {"MessageBody": "m", **entry})
+    whole = {"MessageBody": "m", "MessageGroupId": "g", "MessageDeduplicationId": "d"}
+    assert hall.serve(permit, "SendMessage", whole)
+    assert not hall.serve(permit, "SendMessage", whole), "a duplicate is told of by Python"
+
+
+async def test_messages_with_a_group_or_a_deduplication_id_are_not_for_the_line_of_a_standard_queue(hall: Hall) -> None:
+    permit = hall.permit("AIDAUSER")
+    for entry in ({"MessageGroupId": "g"}, {"MessageDeduplicationId": "d"}):
+        assert not hall.serve(permit, "SendMessage", {"MessageBody": "m", **entry})
+    assert hall.send(permit)
 
 
 async def test_who_waits_at_the_queue_is_to_be_told_first(hall: Hall) -> None:

@@ -100,10 +100,11 @@ def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(params=["q", "q.fifo", "in rounds"])
+@pytest.fixture(params=["q", "q.fifo", "q in rounds", "q.fifo in rounds"])
 def kind(request: pytest.FixtureRequest) -> tuple[str, bool]:
     """The name of a queue, and whether its clients are served in rounds."""
-    return ("q", True) if request.param == "in rounds" else (request.param, False)
+    name, _, rounds = request.param.partition(" ")
+    return name, bool(rounds)
 
 
 STEPS: dict[str, tuple[Callable[[Scene], Awaitable[list[Told]]], tuple[int, int, int]]] = {

@@ -233,7 +233,7 @@ class Express:
 def _grant(call: Call, party: "Party") -> None:
     """Whoever is like them need not be let in again for as long as nothing changes, if that is so."""
     queue = call.queue()
-    if queue.fifo or not call.lasting or party.is_granted(call.version):
+    if not call.lasting or party.is_granted(call.version):
         return
     deed: str | Receive | None = None
     if call.action == "ReceiveMessage":

@@ -46,15 +46,16 @@ class Parties:
             self.database.load(self.native)
             self._keys.native_cipher = self.native.Cipher
             shelf = self.native.Shelf()
+            fifo = self.native.FifoShelf(shelf)
             parts = self._catalogue, self._shelves, self._keys, self._marks, self._outbox, self.traffic
             self._catalogue.count_natively(self.native.Ring)
             self._rounds = Rounds(
-                self.native, shelf, self.database, self._catalogue, self._shelves, self._keys, self._marks,
+                self.native, shelf, fifo, self.database, self._catalogue, self._shelves, self._keys, self._marks,
                 self._outbox, self._outgoing, self.traffic,
             )  # fmt: skip
             self._wholesale = {
                 False: Wholesale(self.native, shelf, *parts),
-                True: WholesaleFifo(self.native, self.native.FifoShelf(shelf), *parts),
+                True: WholesaleFifo(self.native, fifo, *parts),
             }
 
     def _leave_native(self) -> None:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from penstock.core.journal import FULL
 from penstock.core.outbox import Outbox
 from penstock.core.queue import Queue
-from penstock.core.store import Receive, Round, Served
+from penstock.core.store import DEDUPLICATION_MS, Receive, Round, Served
 from penstock.core.traffic import Traffic
-from penstock.stores.sqlite.catalogue import Catalogue, Entry
+from penstock.stores.sqlite.catalogue import NEVER, Catalogue, Entry
 from penstock.stores.sqlite.data_keys import DataKeys
 from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.marks import Marks
@@ -32,11 +32,11 @@ MESSAGES_ALLOWED = 100_000
 
 class Rounds:
     def __init__(
-        self, native: ModuleType, shelf: Any, db: Database, catalogue: Catalogue, shelves: Shelves, keys: DataKeys,
-        marks: Marks, outbox: Outbox, outgoing: Outgoing, traffic: Traffic,
+        self, native: ModuleType, shelf: Any, fifo: Any, db: Database, catalogue: Catalogue, shelves: Shelves,
+        keys: DataKeys, marks: Marks, outbox: Outbox, outgoing: Outgoing, traffic: Traffic,
     ) -> None:  # fmt: skip
         self._native, self._db = native, db
-        self._rounds: Any = native.Rounds(shelf)
+        self._rounds: Any = native.Rounds(shelf, fifo)
         self._catalogue, self._shelves, self._keys, self._marks = catalogue, shelves, keys, marks
         self._outbox, self._outgoing, self._traffic = outbox, outgoing, traffic
 
@@ -48,25 +48,40 @@ class Rounds:
         self, queue: Queue, deed: str | Receive | None, who: object, version: int, by: str
     ) -> "native.Permit | None":
         entry = self._catalogue.by_id.get(queue.id)
-        if entry is None or entry.queue is not queue or entry.fifo:
+        if entry is None or entry.queue is not queue:
             return None
-        event, terms = "DELETED", dict[str, Any]()
+        event, terms = "DELETED", dict[str, Any](order=self._order(queue))
         if isinstance(deed, str):
-            if not self._keys.is_settled(entry, self._shelves.latest) or self._shelves.has_aged(entry):
+            if not self._may_be_sent_to(entry):
                 return None
             delay = queue.delay_seconds * 1000 or None
-            event, terms = "SENT", {"sending": (deed, delay, queue.maximum_message_size, self._allowance(entry))}
+            event = "SENT"
+            terms["sending"] = deed, delay, queue.maximum_message_size, self._allowance(entry)
         elif deed is not None:
-            if not deed.visibility_seconds:
+            if not deed.visibility_seconds or (entry.fifo and deed.limit > 1):
                 return None
-            receiving = deed.limit, deed.visibility_seconds * 1000, deed.in_flight_limit
-            event, terms = "RECEIVED", {"receiving": receiving}
+            event = "RECEIVED"
+            terms["receiving"] = deed.limit, deed.visibility_seconds * 1000, deed.in_flight_limit
         level = self._outbox.level_of(queue)
         journal = (*self._outbox.lasting_frame(queue, event, by), level == FULL) if level else None
         permit: native.Permit = self._native.Permit(
             who, version, entry.counts, entry.id, entry.shelf, entry.retention_ms, journal, **terms
         )
         return permit
+
+    def _order(self, queue: Queue) -> tuple[bool, bool, int, int | None] | None:
+        """What FIFO queues have beside."""
+        if not queue.fifo:
+            return None
+        by_group, redrive = queue.scope_in_force(self._shelves.latest) == "messageGroup", queue.redrive
+        return by_group, queue.content_deduplication, DEDUPLICATION_MS, redrive and redrive.max_receives
+
+    def _may_be_sent_to(self, entry: Entry) -> bool:
+        """So, and for as long as nothing changes."""
+        queue, now = entry.queue, self._shelves.latest
+        if entry.fifo and (queue.delay_seconds or queue.scope_in_force(now) != queue.scope_in_force(NEVER)):
+            return False
+        return self._keys.is_settled(entry, now) and not self._shelves.has_aged(entry)
 
     def _allowance(self, entry: Entry) -> tuple[Any, int, int] | None:
         key = self._keys.key_for(entry, self._shelves.latest)
@@ -127,6 +142,8 @@ class Rounds:
                 traffic.received(key, received, now)
             elif deleted:
                 traffic.deleted(key, deleted, now)
+                if queue.fifo:
+                    shelves.announce(queue_id, deleted, now)  # their groups may have a next one
         traffic.committed()
         shelves.passed(now)
         if due is not None:
