@@ -23,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import readme
-from peers import PEERS, PeerUnavailable
+from peers import CACHE, CACHE_VARIABLE, PEERS, PeerUnavailable
 from peers import running as peer_running
 from suites import FULL, QUICK, Item, Suite
 
@@ -39,8 +39,6 @@ from penstock.bench.target import BenchError, Target
 from penstock.bench.watch import Watch, pid_listening_on
 
 RESULTS = Path(__file__).parent / "results"
-VARIABLE = "PENSTOCK_BENCH_CACHE"
-CACHE = Path(os.environ.get(VARIABLE, ".bench"))
 COLD = "it was still getting faster when it was measured"
 NOT_WARM = "Java servers are several times faster when they have run for minutes: for ratios to them, use `make bench`."
 Tell = Callable[[str], None]
@@ -182,7 +180,9 @@ def _running(name: str) -> Iterator[tuple[Target, Watch]]:
     with tempfile.TemporaryDirectory(prefix="run-", dir=CACHE) as folder:
         data = Path(folder).resolve()
         if name == "penstock":
-            with own_server.running(data, {name: os.environ[name] for name in os.environ if name != VARIABLE}) as own:
+            with own_server.running(
+                data, {name: os.environ[name] for name in os.environ if name != CACHE_VARIABLE}
+            ) as own:
                 yield own.target, Watch(own.pid, data / "data")
         else:
             own_server.allow_many_files()

@@ -6,9 +6,11 @@ of the same round.
     python bench/settings.py journal_segment_bytes=1000000,native=on native=on --rounds 4
     python bench/settings.py tree=../before/src tree=src --mode longpoll
     python bench/settings.py stored=0 stored=100000 stored=1000000 --mode backlog --starts 4 --rounds 4
+    python bench/settings.py peer=fauxqs native=on --mode cycle10 --warm 20
 
 `tree` is where the code is: that of another checkout, whose native part was compiled for the same Python. `stored` is
-how many messages lie in the queue meanwhile. The machine may be faster in one minute than in the next: the ratios are
+how many messages lie in the queue meanwhile. `peer` is another server (`bench/peers`) instead of ours; what compiles
+itself while it runs wants `--warm`. The machine may be faster in one minute than in the next: the ratios are
 of turns that follow each other. And two processes of the same code may differ by a tenth for as long as they live:
 `--starts` has several of each, one after the other.
 """
@@ -17,22 +19,26 @@ import argparse
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import mean
 
+from peers import CACHE, PEERS, PeerUnavailable
+from peers import running as peer_running
+
 from penstock.bench.modes import MODES, measured
-from penstock.bench.own_server import Running, running
+from penstock.bench.own_server import allow_many_files, running
 from penstock.bench.report import aligned, figure
 from penstock.bench.results import Point
 from penstock.bench.session import Options
-from penstock.bench.target import BenchError
-from penstock.bench.watch import Watch
+from penstock.bench.target import BenchError, Target
+from penstock.bench.watch import Watch, pid_listening_on
 
 SETTLING_SECONDS = 0.5
 BODY_BYTES = 256
-TREE, STORED, WAITING = "tree", "stored", "longpoll"
+TREE, STORED, PEER, WAITING = "tree", "stored", "peer", "longpoll"
 MODES_IN_TURN = ("cycle", "cycle10", "fifo", "backlog", WAITING)
 
 
@@ -54,9 +60,9 @@ def taken_in_turn(arguments: argparse.Namespace, start: int) -> Iterator[list[Po
     """Rounds of servers that are started for it: what each had in its turn."""
     with ExitStack() as stack:
         servers = arguments.settings
-        turns = [points(started(stack, settings), stored(settings), arguments) for settings in servers]
+        turns = [points(*started(stack, settings), stored(settings), arguments) for settings in servers]
         for turn in turns:
-            next(turn)  # a server that has just started is slower
+            warm(turn, arguments.warm)
         for number in range(arguments.rounds):
             order = range(len(turns)) if number % 2 else reversed(range(len(turns)))
             found = {place: next(turns[place]) for place in order}
@@ -65,10 +71,23 @@ def taken_in_turn(arguments: argparse.Namespace, start: int) -> Iterator[list[Po
             yield [found[place] for place in range(len(turns))]
 
 
-def started(stack: ExitStack, settings: str) -> Running:
+def warm(turn: Iterator[Point], seconds: float) -> None:
+    """A server that has just started is slower: a turn at the least."""
+    until = time.monotonic() + seconds
+    next(turn)
+    while time.monotonic() < until:
+        next(turn)
+
+
+def started(stack: ExitStack, settings: str) -> tuple[Target, Watch]:
+    if name := dict(pairs(settings)).get(PEER):
+        allow_many_files()
+        port = stack.enter_context(peer_running(PEERS[name], CACHE))
+        return Target("127.0.0.1", port, protocol=PEERS[name].protocol), Watch(pid_listening_on(port))
     folder = stack.enter_context(tempfile.TemporaryDirectory())
     chosen = dict(variable(name, value) for name, value in pairs(settings) if name != STORED)
-    return stack.enter_context(running(Path(folder), {**os.environ, **chosen}))
+    own = stack.enter_context(running(Path(folder), {**os.environ, **chosen}))
+    return own.target, Watch(own.pid)
 
 
 def variable(name: str, value: str) -> tuple[str, str]:
@@ -80,12 +99,12 @@ def stored(settings: str) -> int:
     return int(dict(pairs(settings)).get(STORED, 0))
 
 
-def points(server: Running, depth: int, arguments: argparse.Namespace) -> Iterator[Point]:
+def points(target: Target, watch: Watch, depth: int, arguments: argparse.Namespace) -> Iterator[Point]:
     connections = arguments.connections or MODES[arguments.mode].connections
     turns = (depth,) * (arguments.rounds + 1)
     load = Options(connections, arguments.seconds, BODY_BYTES, SETTLING_SECONDS, steps=turns)
     while True:
-        yield from measured(arguments.mode, server.target, load, Watch(server.pid))
+        yield from measured(arguments.mode, target, load, watch)
 
 
 def row(settings: str, own: list[Point], rounds: list[list[Point]]) -> tuple[str, ...]:
@@ -104,7 +123,8 @@ def pairs(settings: str) -> list[tuple[str, str]]:
 
 
 def checked(settings: str) -> str:
-    pairs(settings)
+    if (peer := dict(pairs(settings)).get(PEER, *PEERS)) not in PEERS:
+        raise argparse.ArgumentTypeError(f"there is no peer {peer!r}; there are {', '.join(PEERS)}")
     return settings
 
 
@@ -115,6 +135,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--connections", type=int, metavar="N", help="how many (default: the mode's)")
     parser.add_argument("--starts", type=int, default=1, metavar="N", help="how often servers are started anew (1)")
     parser.add_argument("--rounds", type=int, default=10, metavar="N", help="how often each has its turn (10)")
+    parser.add_argument("--warm", type=float, default=0, metavar="S", help="seconds of load before the first turn (0)")
     parser.add_argument("--seconds", type=float, default=1.5, metavar="S", help="how long a turn is (1.5)")
     return parser.parse_args()
 
@@ -122,5 +143,5 @@ def options() -> argparse.Namespace:
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except BenchError as error:
+    except (BenchError, PeerUnavailable) as error:
         sys.exit(f"bench: {error}")

@@ -1,14 +1,13 @@
 """`python bench/peers`: list, install and check the servers that Penstock is measured beside."""
 
 import argparse
-import os
 import sys
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from peers import PEERS, Peer, PeerUnavailable, running
+from peers import CACHE, PEERS, Peer, PeerUnavailable, running
 from peers.check import check
 
 EXAMPLES = """examples:
@@ -59,7 +58,7 @@ def try_out(peer: Peer, cache: Path) -> None:
 
 def main() -> int:
     chosen = arguments()
-    cache = Path(os.environ.get("PENSTOCK_BENCH_CACHE", ".bench")).resolve()
+    cache = CACHE.resolve()
     if chosen.list:
         for peer in PEERS.values():
             show(peer)

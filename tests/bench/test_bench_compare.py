@@ -152,7 +152,7 @@ def test_ours_alone_is_measured_by_the_program(tmp_path: Path) -> None:
 
 def test_a_comparison_that_is_told_to_end_takes_its_server_with_it(tmp_path: Path) -> None:
     words = [sys.executable, compare.__file__, "cycle", "--quick", "--peers", "", "--seconds", "60"]
-    environment = clean_environment() | {compare.VARIABLE: str(tmp_path)}
+    environment = clean_environment() | {compare.CACHE_VARIABLE: str(tmp_path)}
     running = subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL, start_new_session=True)
     deadline = time.monotonic() + 60
     while not list(tmp_path.glob("run-*/data/credentials")):
