@@ -2,6 +2,7 @@
 
 import os
 import re
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -93,6 +94,17 @@ def test_what_a_process_uses_is_read(tmp_path: Path) -> None:
     (tmp_path / "journal").mkdir()
     (tmp_path / "journal" / "segment").write_bytes(os.urandom(1 << 18))
     assert watch.stored_bytes() == disk
+
+
+def test_a_thousandth_of_a_second_of_processor_time_is_seen() -> None:
+    watch = Watch(os.getpid())
+    before, started = watch.cpu_seconds(), time.process_time()
+    while (had := time.process_time() - started) < 0.001:
+        pass
+    after = watch.cpu_seconds()
+    assert before is not None
+    assert after is not None
+    assert after - before >= had
 
 
 def test_a_journal_that_was_made_smaller_does_not_count_against_what_is_stored(tmp_path: Path) -> None:
