@@ -123,7 +123,8 @@ def pairs(settings: str) -> list[tuple[str, str]]:
 
 
 def checked(settings: str) -> str:
-    if (peer := dict(pairs(settings)).get(PEER, *PEERS)) not in PEERS:
+    peer = dict(pairs(settings)).get(PEER)
+    if peer is not None and peer not in PEERS:
         raise argparse.ArgumentTypeError(f"there is no peer {peer!r}; there are {', '.join(PEERS)}")
     return settings
 
