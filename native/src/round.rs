@@ -1,5 +1,5 @@
 //! A round: what is done for whom, and what it changes of the numbers of queues. `rounds.rs` has the transaction around it,
-//! `round_fifo.rs` what FIFO queues have of their own.
+//! `round_standard.rs` and `round_fifo.rs` the steps for the two kinds of queues.
 
 use std::cell::Cell;
 use std::sync::Arc;

@@ -6,7 +6,7 @@
 //! receiver for whom there is nothing, a message that is not plain. If something fails Python undoes the transaction, and
 //! serves everybody itself.
 //!
-//! Here is the transaction and the order of steps; what each of them does is in `round.rs`.
+//! Here is the transaction and the order of steps; what they have in common is in `round.rs`.
 
 use std::cell::Cell;
 
