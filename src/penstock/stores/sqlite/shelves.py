@@ -5,7 +5,6 @@ Each step takes the card of the message as it was.
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from itertools import islice, starmap, takewhile
 
 from penstock.core.outbox import Outbox
@@ -14,7 +13,7 @@ from penstock.stores.sqlite.catalogue import DAMAGED, DELAYED, IN_FLIGHT, NEVER,
 from penstock.stores.sqlite.database import Database
 from penstock.stores.sqlite.groups import Groups
 from penstock.stores.sqlite.runs import Runs
-from penstock.stores.sqlite.statements import listed
+from penstock.stores.sqlite.statements import numbered
 
 PROMOTED_AT_ONCE = 500
 EXPIRED_AT_ONCE = 1000
@@ -26,24 +25,9 @@ Spot = tuple[int, int, int | None]
 _FIND = f"SELECT {COLUMNS} FROM message WHERE number=? AND shelf=?"
 
 
-@cache
-def _held(messages: int) -> str:
-    """`+shelf`: rows are found by their numbers, not by an index on the shelf."""
-    return f"SELECT {WITHOUT_CONTENT} FROM message WHERE number IN {listed(messages)} AND +shelf=?"
-
-
-@cache
-def _delete(messages: int) -> str:
-    return f"DELETE FROM message WHERE number IN {listed(messages)}"
-
-
-@cache
-def _deliver(column: str, messages: int) -> str:
-    """On a standard queue a message leaves its place in line, on a FIFO queue it keeps it."""
-    return (
-        f"UPDATE message SET state=?, {column}=?, due=?, receives=receives+1, received=?,"
-        f" first_received=coalesce(first_received, ?), room=NULL WHERE number IN {listed(messages)}"
-    )
+_DELIVER = """UPDATE message SET state=?, {column}=?, due=?, receives=receives+1, received=?,
+    first_received=coalesce(first_received, ?), room=NULL WHERE {which}"""
+"""On a standard queue a message leaves its place in line, on a FIFO queue it keeps it."""
 
 
 class Shelves:
@@ -64,7 +48,11 @@ class Shelves:
         """The messages with these numbers that the queue has, without their contents."""
         if not numbers:
             return {}
-        rows = self._db.execute(_held(len(numbers)), (*numbers, entry.shelf))
+        which, values = numbered({*numbers})
+        # `+shelf`: rows are found by their numbers, not by an index on the shelf
+        rows = self._db.execute(
+            f"SELECT {WITHOUT_CONTENT} FROM message WHERE {which} AND +shelf=?", (*values, entry.shelf)
+        )
         return {card.number: card for card in starmap(Card, rows)}
 
     def has_aged(self, entry: Entry) -> bool:
@@ -138,7 +126,8 @@ class Shelves:
 
     def remove(self, entry: Entry, cards: Sequence[Card], now: int) -> None:
         """Messages' end: deleted or expired. On a fair queue each of them may change who is noisy."""
-        self._db.execute(_delete(len(cards)), [card.number for card in cards])
+        which, numbers = numbered([card.number for card in cards])
+        self._db.execute(f"DELETE FROM message WHERE {which}", (*numbers,))
         for card in cards:
             if card.content is None:
                 self._db.execute("DELETE FROM bulk WHERE number=?", (card.number,))
@@ -182,9 +171,10 @@ class Shelves:
     def deliver(self, entry: Entry, cards: Sequence[Card], due: int | None, now: int) -> None:
         """Ready → in flight, or ready still and at the back if they stay visible. The caller tells the groups."""
         column, since = ("shown", now) if entry.fifo else ("place", None if due else now)
+        which, numbers = numbered([card.number for card in cards])
         self._db.execute(
-            _deliver(column, len(cards)),
-            (IN_FLIGHT if due else READY, since, due, now, now, *[card.number for card in cards]),
+            _DELIVER.format(column=column, which=which),
+            (IN_FLIGHT if due else READY, since, due, now, now, *numbers),
         )
         if due is None:
             entry.placed = True
