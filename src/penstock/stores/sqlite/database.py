@@ -29,7 +29,7 @@ from penstock.core.errors import QueueGone, Unavailable
 from penstock.core.keyring import KeyRefused
 from penstock.core.outbox import Outbox
 from penstock.core.store import RecordsChanged, StoreError, TooManyInFlight
-from penstock.stores.sqlite.file import connect, locked, migrate, size_cache
+from penstock.stores.sqlite.file import LARGE_LOG_PAGES, connect, is_large, locked, migrate, size_cache
 from penstock.stores.sqlite.party import MOST_ITEMS, Key, Party
 from penstock.stores.sqlite.reserve import Reserve
 from penstock.stores.sqlite.written import Written
@@ -333,9 +333,12 @@ class Database:
         """For the day the disk is full."""
         self._reserve.keep()
 
-    def size_cache(self) -> None:
-        """The database may have grown, or shrunk."""
+    def fit_to_size(self) -> None:
+        """The database may have grown. What is written to a large one is soon written again, so a longer log spares it
+        many ways into the database (ADR 028)."""
         size_cache(self._connection)
+        if is_large(self._connection) and self._reserve.enlarge():
+            self.execute(f"PRAGMA wal_autocheckpoint={LARGE_LOG_PAGES}")
 
     def look_for_room(self) -> bool:
         """Whether a full disk seems to have room again, on the disk or within the database; the next commit shows."""

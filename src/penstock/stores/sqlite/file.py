@@ -14,6 +14,8 @@ from penstock.stores.sqlite.packing import checksum, fresh_from_the_start, reada
 MIGRATIONS = Path(__file__).with_name("migrations")
 LARGE_BYTES = (1 << 30) + 4096
 CACHE_KIB, LARGE_CACHE_KIB = 4096, 65_536
+LOG_PAGES, LARGE_LOG_PAGES = 4000, 16_000
+"""After so many pages of the log, about, they are copied into the database."""
 
 
 def connect(path: Path, flags: int = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE) -> apsw.Connection:
@@ -26,7 +28,7 @@ def connect(path: Path, flags: int = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OP
         "synchronous=FULL",
         "temp_store=MEMORY",
         "mmap_size=0",
-        "wal_autocheckpoint=4000",
+        f"wal_autocheckpoint={LOG_PAGES}",
         "cell_size_check=ON",
     ):
         connection.execute(f"PRAGMA {pragma}")
@@ -37,12 +39,16 @@ def connect(path: Path, flags: int = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OP
     return connection
 
 
+def is_large(connection: apsw.Connection) -> bool:
+    size: int = connection.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").get
+    return size > LARGE_BYTES
+
+
 def size_cache(connection: apsw.Connection) -> None:
     """For the database as large as it is now. In one smaller than 1 GiB a split of a tree's page makes SQLite look at
     every cached page at the commit, so the cache is small (ADR 016): what is not in it is in the system's. In a larger
     one there are many pages on the way to a message, which are worth keeping."""
-    size: int = connection.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").get
-    connection.execute(f"PRAGMA cache_size=-{LARGE_CACHE_KIB if size > LARGE_BYTES else CACHE_KIB}")
+    connection.execute(f"PRAGMA cache_size=-{LARGE_CACHE_KIB if is_large(connection) else CACHE_KIB}")
 
 
 def migrate(connection: apsw.Connection) -> None:

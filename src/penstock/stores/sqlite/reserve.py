@@ -7,14 +7,24 @@ until the reserve can be set aside again.
 import os
 from pathlib import Path
 
-RESERVED_BYTES = 24 * 1024 * 1024
-"""More than the log may hold: for a delete to find room in the log, what is in it must find room in the database."""
+RESERVED_BYTES, LARGE_RESERVED_BYTES = 24 * 1024 * 1024, 80 * 1024 * 1024
+"""More than the log may hold, and than a long one may: for a delete to find room in the log, what is in it must find
+room in the database."""
 
 
 class Reserve:
     def __init__(self, database: Path) -> None:
         self._path = database.with_name(f"{database.name}-reserve")
-        self.kept = False
+        self.bytes, self.kept = RESERVED_BYTES, False
+
+    def enlarge(self) -> bool:
+        """Set aside what a long log needs, if there is so much; else it stays as it is."""
+        if self.kept and self.bytes < LARGE_RESERVED_BYTES:
+            before, self.bytes, self.kept = self.bytes, LARGE_RESERVED_BYTES, False
+            if not self.keep():
+                self.bytes = before
+                self.keep()
+        return self.kept and self.bytes == LARGE_RESERVED_BYTES
 
     def keep(self) -> bool:
         """Set the room aside, if there is so much."""
@@ -22,7 +32,7 @@ class Reserve:
             try:
                 file = os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o600)
                 try:
-                    os.posix_fallocate(file, 0, RESERVED_BYTES)
+                    os.posix_fallocate(file, 0, self.bytes)
                 finally:
                     os.close(file)
                 self.kept = True

@@ -96,7 +96,7 @@ class Upkeep:
         if self._forget_at > now:
             return False
         self._drop_old_checks()
-        self._db.size_cache()
+        self._db.fit_to_size()
         self._db.execute("DELETE FROM keepsake WHERE name='space'")
         self._db.execute("DELETE FROM tombstone WHERE deleted<=?", (now - TOMBSTONE_MS,))
         expiring = [self._drop(table, "expires<=?", now) for table in ("deduplication", "attempt")]
