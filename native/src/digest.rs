@@ -1,11 +1,14 @@
-//! MD5 sums of many bodies, eight at a time: as long as nothing of one depends on another, a processor that adds eight
-//! numbers at once makes eight sums in little more time than one. They tell a body from a damaged one, and are no secret.
+//! MD5 sums of many bodies, sixteen at a time: as long as nothing of one depends on another, a processor that adds eight
+//! numbers at once, and begins the next such step before one has ended, makes sixteen sums in the time of four or five.
+//! They tell a body from a damaged one, and are no secret.
 
 use md5::{Digest, Md5};
 
 pub type Sum = [u8; 16];
 
-const LANES: usize = 8;
+const LANES: usize = 16;
+/// To sum up fewer together takes as long as one after the other.
+const FEWEST: usize = 4;
 const BLOCK: usize = 64;
 /// Longer ones are summed up alone: others would wait for them.
 const LONGEST: usize = 4096;
@@ -28,7 +31,7 @@ const SINES: [u32; 64] = [
 
 /// One for each, in their order.
 pub fn sums(bodies: &[&[u8]]) -> Vec<Sum> {
-    bodies.chunks(LANES).flat_map(|some| if some.len() > 1 { together(some) } else { alone(some) }).collect()
+    bodies.chunks(LANES).flat_map(|some| if some.len() >= FEWEST { together(some) } else { alone(some) }).collect()
 }
 
 fn alone(bodies: &[&[u8]]) -> Vec<Sum> {
@@ -145,7 +148,7 @@ mod tests {
         let bytes: Vec<u8> = (0..10_000u32).map(|number| (number * 7 + number / 251) as u8).collect();
         let lengths = (0..300).chain([1000, 4095, 4096, 4097, 9000]);
         let bodies: Vec<&[u8]> = lengths.map(|length| &bytes[length % 97..length % 97 + length]).collect();
-        for count in [0, 1, 2, 7, 8, 9, 10, bodies.len()] {
+        for count in [0, 1, 3, 4, 10, 15, 16, 17, 20, bodies.len()] {
             assert_eq!(sums(&bodies[..count]), alone(&bodies[..count]));
         }
         let backwards: Vec<&[u8]> = bodies.iter().rev().copied().collect();
