@@ -20,6 +20,10 @@ const INTEGER: c_int = 1;
 const BLOB: c_int = 4;
 const KEPT_FOR_LONG: u32 = 1;
 
+/// Asks for how files are opened, and where its name is in the answer (`sqlite3_vfs`).
+const VFS_POINTER: c_int = 27;
+const NAME_OF_VFS: usize = 24;
+
 /// Places in the table (`sqlite3_api_routines`).
 const BIND_BLOB: usize = 2;
 const BIND_INT64: usize = 5;
@@ -36,6 +40,7 @@ const RESET: usize = 77;
 const STEP: usize = 94;
 const FILE_CONTROL: usize = 127;
 const EXTENDED_ERRCODE: usize = 166;
+const DB_FILENAME: usize = 180;
 const PREPARE_V3: usize = 217;
 
 thread_local! {
@@ -117,6 +122,24 @@ impl Connection {
         let control = function!(self, FILE_CONTROL, fn(*mut c_void, *const c_char, c_int, *mut c_void) -> c_int);
         // SAFETY: the connection is open, and what is asked for fits where it is to be put.
         unsafe { control(self.db, c"main".as_ptr(), what, with) }
+    }
+
+    /// Of the database.
+    pub fn path(&self) -> Option<&[u8]> {
+        let path = function!(self, DB_FILENAME, fn(*mut c_void, *const c_char) -> *const c_char);
+        // SAFETY: the connection is open, and the path is there as long as it is.
+        unsafe { path(self.db, c"main".as_ptr()).as_ref().map(|first| CStr::from_ptr(first).to_bytes()) }
+    }
+
+    /// What stands between SQLite and the files of the database is called.
+    pub fn file_system(&self) -> Option<&[u8]> {
+        let mut vfs: *const u8 = null_mut();
+        let code = self.control(VFS_POINTER, (&raw mut vfs).cast());
+        // SAFETY: it has a name there, which lives as long as it does.
+        unsafe {
+            let name = (code == OK && !vfs.is_null()).then(|| vfs.add(NAME_OF_VFS).cast::<*const c_char>().read())?;
+            name.as_ref().map(|first| CStr::from_ptr(first).to_bytes())
+        }
     }
 
     /// How many rows the statement changed that was run last.

@@ -1,6 +1,7 @@
 """The log of a database into which native code was loaded: its pages are written together, and no later than they are
-synced; whoever reads them finds them."""
+synced; whoever reads them finds them. On SQLite's own files they are written past the system's cache."""
 
+import os
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,7 +13,8 @@ from penstock.stores.sqlite.file import connect
 from stores.natively import connected
 
 WAL = "-wal"
-MOST_BYTES = 1 << 16
+MOST_BYTES, BLOCK_BYTES = 1 << 16, 4096
+KEPT_BYTES = 96 << 20
 Step = tuple[str, int, int]
 """What was done to the log, where, and to how many bytes."""
 
@@ -76,7 +78,15 @@ def test_the_pages_of_a_commit_are_one_piece_and_then_synced(tmp_path: Path, dis
         disk.steps.clear()
         fill(connection, 10)
         assert [step for step, _, _ in disk.steps] == ["write", "sync"]
-        assert pieces(disk)[0] > 10 * 4096
+        assert pieces(disk)[0] > 10 * BLOCK_BYTES
+
+
+def test_pieces_are_whole_blocks(tmp_path: Path, disk: Disk) -> None:
+    with closing(opened(tmp_path / "db")) as connection:
+        disk.steps.clear()
+        for pages in (1, 3, 40, 2):
+            fill(connection, pages)
+        assert {place % BLOCK_BYTES for _, at, length in disk.steps for place in (at, length)} == {0}
 
 
 def test_no_piece_is_longer_than_a_page_may_be(tmp_path: Path, disk: Disk) -> None:
@@ -151,3 +161,75 @@ def test_a_log_that_begins_anew_is_read_as_before(tmp_path: Path, disk: Disk) ->
             connection.execute(f"PRAGMA wal_checkpoint({'TRUNCATE' if rounds % 2 else 'RESTART'})").fetchall()
             assert count(connection) == 30 * rounds
     assert not (tmp_path / f"db{WAL}").exists()
+
+
+# On SQLite's own files
+
+
+def is_cached(log: Path, at: int) -> bool:
+    """Whether the system has a block in its cache."""
+    file = os.open(log, os.O_RDONLY)
+    try:
+        return os.preadv(file, [bytearray(BLOCK_BYTES)], at, os.RWF_NOWAIT) == BLOCK_BYTES
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(file)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where the system's cache can be passed by."""
+    try:
+        os.close(os.open(tmp_path / "file", os.O_CREAT | os.O_RDWR | os.O_DIRECT))
+    except OSError:
+        pytest.skip("this file system has no way past the cache")
+    return tmp_path / "db"
+
+
+def log_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}{WAL}")
+
+
+def test_whoever_reads_through_the_cache_finds_what_was_written_past_it(path: Path) -> None:
+    with closing(opened(path)) as connection, closing(apsw.Connection(str(path))) as other:
+        fill(connection, 20)
+        assert not is_cached(log_of(path), 10 * BLOCK_BYTES)
+        for commits in range(1, 60):
+            fill(connection, 1 + commits % 30)
+            assert count(other) == count(connection)
+            if commits % 20 == 0:
+                connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchall()
+        assert other.execute("PRAGMA integrity_check").get == "ok"
+
+
+def test_a_log_that_is_there_at_the_start_is_kept_as_well(path: Path) -> None:
+    with closing(connect(path)) as first:
+        first.execute("CREATE TABLE page (number INTEGER PRIMARY KEY, content BLOB)")
+        fill(first, 50)
+        with closing(opened(path)) as connection:
+            connection.execute("PRAGMA cache_size=10")
+            assert count(connection) == 50
+            fill(connection, 5)
+            assert count(connection) == count(first) == 55
+
+
+def test_a_log_longer_than_what_is_kept_is_left_to_sqlite_until_it_begins_anew(path: Path) -> None:
+    with closing(opened(path)) as connection, closing(apsw.Connection(str(path))) as reader:
+        connection.execute("PRAGMA cache_size=100")
+        reader.execute("BEGIN")
+        assert count(reader) == 0  # and may look again: the log cannot begin anew
+        while log_of(path).stat().st_size < KEPT_BYTES + (1 << 20):
+            fill(connection, 2000)
+        assert is_cached(log_of(path), KEPT_BYTES)
+        filled = count(connection)
+        assert (count(reader), connection.execute("PRAGMA integrity_check").get) == (0, "ok")
+        reader.execute("COMMIT")
+        assert count(reader) == filled
+        connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchall()
+        fill(connection, 3)
+        assert not is_cached(log_of(path), 0)
+        assert count(reader) == count(connection) == filled + 3
+    with closing(connect(path)) as connection:
+        assert count(connection) == filled + 3
+        assert connection.execute("PRAGMA integrity_check").get == "ok"
