@@ -220,6 +220,8 @@ unsafe fn then(file: *mut File, what: impl FnOnce(&'static Methods) -> c_int) ->
     }
 }
 
+// SAFETY: as above.
+
 unsafe extern "C" fn truncate(file: *mut File, size: i64) -> c_int {
     let kept = unsafe { &mut Log::of(file).state };
     kept.length = kept.length.map(|length| length.min(size as usize));
