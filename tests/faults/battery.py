@@ -24,7 +24,8 @@ PARTS: dict[str, tuple[str, str]] = {
     "kill": ("B2", "tests/faults/test_kill.py tests/faults/test_journal.py"),
     "power": (
         "B3",
-        "tests/faults/test_power_cut.py tests/faults/test_power_cut_journal.py tests/faults/test_rollback.py",
+        "tests/faults/test_power_cut.py tests/faults/test_power_cut_journal.py tests/faults/test_power_cut_server.py "
+        "tests/faults/test_rollback.py",
     ),
     "disk": ("B4", "tests/faults/test_disk.py tests/faults/test_start.py"),
     "corruption": ("B5", "tests/faults/test_corruption.py"),
