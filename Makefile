@@ -26,8 +26,8 @@ TOOLS := java:openjdk-17-jre-headless chromium:chromium curl:curl node:nodejs np
 sdk = .venvs/$(1)/.ready-$(call hash,tests/sdk/requirements-$(1).txt)
 JAVASCRIPT := .venvs/javascript/.ready-$(call hash,tests/sdk/javascript/package-lock.json)
 
-NO_CARGO := Penstock will run without its native part, at half the speed: Rust is not installed (by rustup, or your \
-	distribution's cargo if it is 1.85 or newer). Then: make clean run
+NOT_NATIVE := Penstock will run without its native part, at half the speed: there is no Rust here that compiles it (by \
+	rustup, or your distribution's cargo if it is 1.85 or newer). Once there is: make clean run
 
 # $(call venv,DIRECTORY): make it, or end in one line that says what to install.
 define venv
@@ -112,8 +112,9 @@ clean: ## Remove everything that make has made; ./data and ./demo stay
 $(RUN):
 	$(call venv,.venv)
 	@$(call pip,.venv) -r requirements.txt -r requirements-build.txt
-	@command -v cargo >/dev/null && echo "Compiling native/ (once, under a minute)…" || echo "$(NO_CARGO)"
+	@! command -v cargo >/dev/null || echo "Compiling native/ (once, under a minute)…"
 	@$(call pip,.venv) --no-deps --no-build-isolation --editable .
+	@.venv/bin/python -c "import penstock.native" 2>/dev/null || echo "$(NOT_NATIVE)"
 	@rm -f .venv/.run-* && touch $@
 
 $(SPARK): $(RUN)
