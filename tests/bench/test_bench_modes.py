@@ -2,6 +2,8 @@
 
 import os
 import re
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -105,6 +107,18 @@ def test_a_thousandth_of_a_second_of_processor_time_is_seen() -> None:
     assert before is not None
     assert after is not None
     assert after - before >= had
+
+
+def test_who_still_works_is_waited_for_and_who_never_ends_is_not() -> None:
+    spins = "import time\nwhile time.process_time() < {}: pass\ntime.sleep(60)"
+    for seconds, patience, least in ((1, 60, 1), (60, 0.5, 0)):
+        with subprocess.Popen([sys.executable, "-c", spins.format(seconds)]) as busy:
+            watch = Watch(busy.pid)
+            while (watch.cpu_seconds() or 0) < 0.2:
+                time.sleep(0.01)
+            watch.settle(patience)
+            assert least <= (watch.cpu_seconds() or 0) < 60
+            busy.kill()
 
 
 def test_a_journal_that_was_made_smaller_does_not_count_against_what_is_stored(tmp_path: Path) -> None:

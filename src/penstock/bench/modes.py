@@ -69,6 +69,7 @@ def _backlog(session: Session) -> Iterator[Point]:
         until = ledger.sent + max(0, depth - (ledger.acknowledged - ledger.deleted))
         fillers = [scripts.fill(client, ledger, queue, until) for _ in range(LOADERS)]
         session.load(fillers, lambda depth=depth: f"storing {ledger.acknowledged - ledger.deleted:,} of {depth:,}")  # type: ignore[misc]
+        session.watch.settle()
         yield session.measure(_batches(session, ledger, queue), ledger, depth, stored=depth)
 
 
@@ -96,6 +97,7 @@ def _in_flight(session: Session) -> Iterator[Point]:
                 raise BenchError(
                     f"only {ledger.received - ledger.deleted:,} of {most:,} messages could be put in flight"
                 )
+        session.watch.settle()
         cycles = [scripts.cycle(client, ledger, queues, one) for one in range(session.options.connections)]
         yield session.measure(cycles, ledger, number, stored=number)
 

@@ -13,6 +13,7 @@ PROC = Path("/proc")
 LISTENING = "0A"
 JOURNAL = "journal"
 TICKS = os.sysconf("SC_CLK_TCK")
+LOOK_SECONDS, NEXT_TO_NOTHING, SETTLING_SECONDS = 0.25, 0.05, 60.0
 CPU_CLOCK = 2
 """With a process's number above it: the clock of the time that all its threads have had (`clock_getcpuclockid`)."""
 
@@ -28,6 +29,19 @@ class Watch:
             return None
         # Fields 16 and 17 of /proc/PID/stat are the ticks of children that have ended.
         return sum(_own_seconds(pid) + sum(map(int, fields[13:15])) / TICKS for pid, fields in self._processes())
+
+    def cpu_share(self, seconds: float) -> float | None:
+        """Of one processor, for so long from now."""
+        before = self.cpu_seconds()
+        time.sleep(seconds)
+        after = self.cpu_seconds()
+        return None if before is None or after is None else (after - before) / seconds
+
+    def settle(self, most_seconds: float = SETTLING_SECONDS) -> None:
+        """Wait until it does next to nothing: what a load has left to do is done in the server's own time."""
+        until = time.monotonic() + most_seconds
+        while (self.cpu_share(LOOK_SECONDS) or 0.0) > NEXT_TO_NOTHING and time.monotonic() < until:
+            pass
 
     def peak_bytes(self) -> int | None:
         """The most memory that was resident since `forget_peak`, or since the start where that is not allowed."""

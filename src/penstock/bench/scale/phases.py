@@ -14,7 +14,7 @@ from penstock.bench.scale.report import ScaleReport
 from penstock.bench.scale.server import OwnServer
 from penstock.bench.session import COUNT_NAMES, ENOUGH_FOR_DISK
 from penstock.bench.target import BenchError
-from penstock.bench.watch import JOURNAL, Watch
+from penstock.bench.watch import JOURNAL
 
 MIB = 1 << 20
 KILL_AFTER_SECONDS = 1.0
@@ -81,9 +81,9 @@ def _hold(crew: Crew, own: Sequence[Place]) -> Script:
 def hold(crew: Crew, report: ScaleReport) -> str:
     watch, plan = crew.server.watch, crew.plan
     pause = plan.idle_seconds
-    time.sleep(pause)  # what was put off is done now
+    watch.settle()
     # Some things are done once a minute: of two short looks, one at the least does not see them.
-    looks = [_processor_share(watch, look) for look in ([MINUTE] if plan.seconds >= MINUTE else [pause, pause])]
+    looks = [watch.cpu_share(look) for look in ([MINUTE] if plan.seconds >= MINUTE else [pause, pause])]
     if seen := [look for look in looks if look is not None]:
         report.figures["idle CPU %"] = min(seen) * 100
     peak, resident, disk = watch.peak_bytes(), watch.resident_bytes(), watch.disk_bytes()
@@ -94,13 +94,6 @@ def hold(crew: Crew, report: ScaleReport) -> str:
     if peak is None or disk is None:
         return "not all could be read: the server or its data is not on this machine"
     return f"{peak / MIB:,.0f} MiB resident at the most, {disk / MIB:,.0f} MiB on disk"
-
-
-def _processor_share(watch: Watch, seconds: float) -> float | None:
-    before = watch.cpu_seconds()
-    time.sleep(seconds)
-    after = watch.cpu_seconds()
-    return None if before is None or after is None else (after - before) / seconds
 
 
 def _disk(report: ScaleReport, plan: Plan, disk: int, journal: int) -> dict[str, float]:
