@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use sha2::{Digest, Sha256};
+use ring::digest::{Context, SHA256, digest};
 
 const BLOCK: usize = 64;
 const SIGNATURE_DIGITS: usize = 64;
@@ -57,8 +57,8 @@ enum Segment {
 /// The three hashes as far as the date takes them: within one second a client's requests have the same.
 struct Begun {
     date: [u8; 16],
-    canonical: Sha256,
-    inner: Sha256,
+    canonical: Context,
+    inner: Context,
     signed_at_ms: i64,
 }
 
@@ -75,8 +75,8 @@ pub struct Known {
     rest: Vec<Segment>,
     pub day: Vec<u8>,
     scope: Vec<u8>,
-    inner: Sha256,
-    outer: Sha256,
+    inner: Context,
+    outer: Context,
     begun: Mutex<Option<Begun>>,
     /// The very key that signatures are checked with: Python looks whether it is still the caller's.
     pub key: Py<PyAny>,
@@ -131,18 +131,18 @@ impl Known {
         if now_ms < begun.signed_at_ms - SKEW_MS || now_ms >= begun.signed_at_ms + SKEW_MS + 1000 {
             return false;
         }
-        let payload_hash: [u8; SIGNATURE_DIGITS] = hex(&Sha256::digest(body));
+        let payload_hash: [u8; SIGNATURE_DIGITS] = hex(digest(&SHA256, body).as_ref());
         if self.hash_hole.is_some_and(|hash| self.hole(head, hash) != payload_hash) {
             return false;
         }
         let mut canonical = begun.canonical.clone();
         self.fill(&mut canonical, &self.rest, head);
-        canonical.update(payload_hash);
+        canonical.update(&payload_hash);
         let mut inner = begun.inner.clone();
-        inner.update(hex::<SIGNATURE_DIGITS>(&canonical.finalize()));
+        inner.update(&hex::<SIGNATURE_DIGITS>(canonical.finish().as_ref()));
         let mut outer = self.outer.clone();
-        outer.update(inner.finalize());
-        same(&hex::<SIGNATURE_DIGITS>(&outer.finalize()), self.hole(head, self.signature_hole))
+        outer.update(inner.finish().as_ref());
+        same(&hex::<SIGNATURE_DIGITS>(outer.finish().as_ref()), self.hole(head, self.signature_hole))
     }
 
     fn begin(&self, head: &[u8], date: [u8; 16]) -> Option<Begun> {
@@ -150,18 +150,18 @@ impl Known {
         if date[..8] != self.day[..] {
             return None;
         }
-        let mut canonical = Sha256::new();
+        let mut canonical = Context::new(&SHA256);
         self.fill(&mut canonical, &self.opening, head);
         let mut inner = self.inner.clone();
         inner.update(b"AWS4-HMAC-SHA256\n");
-        inner.update(date);
+        inner.update(&date);
         inner.update(b"\n");
         inner.update(&self.scope);
         inner.update(b"\n");
         Some(Begun { date, canonical, inner, signed_at_ms })
     }
 
-    fn fill(&self, hash: &mut Sha256, segments: &[Segment], head: &[u8]) {
+    fn fill(&self, hash: &mut Context, segments: &[Segment], head: &[u8]) {
         for segment in segments {
             match segment {
                 Segment::Fixed(bytes) => hash.update(bytes),
@@ -250,10 +250,14 @@ impl Form {
 }
 
 /// HMAC's two hashes, each with the key in it.
-fn keyed(key: &[u8]) -> (Sha256, Sha256) {
+fn keyed(key: &[u8]) -> (Context, Context) {
     let mut block = [0u8; BLOCK];
     block[..key.len()].copy_from_slice(key);
-    let begun = |pad: u8| Sha256::new_with_prefix(block.map(|byte| byte ^ pad));
+    let begun = |pad: u8| {
+        let mut hash = Context::new(&SHA256);
+        hash.update(&block.map(|byte| byte ^ pad));
+        hash
+    };
     (begun(0x36), begun(0x5c))
 }
 

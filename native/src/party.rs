@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use sha2::{Digest, Sha256};
+use ring::digest::{SHA256, digest};
 
 use crate::chance::{Uuid, uuid};
 use crate::digest::sums;
@@ -48,7 +48,10 @@ impl Given {
 pub fn deduplication_id(entry: &Entry) -> Cow<'_, str> {
     match &entry.deduplication {
         Some(id) => id.into(),
-        None => String::from_utf8(hex::<64>(&Sha256::digest(&entry.text)).into()).expect("digits").into(),
+        None => {
+            let sum = digest(&SHA256, entry.text.as_ref());
+            String::from_utf8(hex::<64>(sum.as_ref()).into()).expect("digits").into()
+        }
     }
 }
 
