@@ -27,6 +27,8 @@ from .rounds import TABLES, Call, Chooser, State, tables
 from .run import size
 
 RUNS, CUTS, ROUNDS = size(gate=10, night=350), 30, 40
+MOST_ROUNDS = 10 * ROUNDS
+"""A life goes on until it has had its cuts, if the disk is written to at all."""
 PAGES_BETWEEN_CHECKPOINTS = 25
 
 
@@ -62,9 +64,9 @@ class Session:
         chooser, longest = Chooser(world, [fifo, plain, dead], self.rng), self.rng.choice((1, 40))
         self.disk.before_change = self._maybe_cut
         self.store.observe_commits(lambda changes, seconds: self._committed())
-        rounds = 0
-        while rounds < ROUNDS or len(self.cuts) < CUTS:
-            rounds += 1
+        for number in range(MOST_ROUNDS):
+            if number >= ROUNDS and len(self.cuts) == CUTS:
+                break
             self.acknowledged, self.committed = False, False
             await asyncio.gather(*(self._answered(call) for call in chooser.calls(self.states[-1])))
             assert self.states[-1] == tables(self.store.path), "a commit went unnoticed"
@@ -119,6 +121,7 @@ async def findings_of(
         with installed(Disk(lies)) as disk:
             session = Session(make(place / "penstock.db"), disk, rng, place)
             await session.run(pragmas)
+        assert len(session.cuts) == CUTS, "the run was too short for its cuts"
         found += await session.findings()
         count(cycles=CUTS)
     return found

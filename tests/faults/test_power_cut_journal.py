@@ -30,6 +30,8 @@ from .rounds import Call, Chooser, tables
 from .run import size
 
 RUNS, CUTS, ROUNDS = size(gate=25, night=1250), 20, 30
+MOST_ROUNDS = 10 * ROUNDS
+"""A life goes on until it has had its cuts, if the disk is written to at all."""
 SEGMENT = 4_000
 
 
@@ -81,9 +83,9 @@ class Life:
         fifo, (plain, dead) = await world.queue("q.fifo"), await world.queue_with_dead_letters("q", 2)
         chooser = Chooser(world, [fifo, plain, dead], self.rng)
         self.disk.before_change = lambda: self._maybe_cut(files, directory)
-        rounds = 0
-        while rounds < ROUNDS or len(self.cuts) < CUTS:
-            rounds += 1
+        for number in range(MOST_ROUNDS):
+            if number >= ROUNDS and len(self.cuts) == CUTS:
+                break
             await asyncio.gather(*(self._answered(call) for call in chooser.calls(tables(store.path))))
             world.advance(self.rng.choice((0, 0, 1, 40)))
             await keeper.run_once(clock.now())
@@ -148,6 +150,7 @@ async def test_journal_and_store_agree_whenever_the_power_goes(make: Make, rng: 
         with installed(Disk()) as disk:
             life = Life(make, place, disk, rng)
             await life.run()
+        assert len(life.cuts) == CUTS, "the run was too short for its cuts"
         found += await life.findings()
         count(cycles=CUTS)
     assert found == []
