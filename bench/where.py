@@ -37,7 +37,7 @@ STEPS = {
     ),
     "kernel, else": ("kernel", ""),
     "memory of native code": ("native", r"^_?mi_"),
-    "signatures (SHA-256)": ("native", r"sha256|confirms"),
+    "signatures (SHA-256)": ("native", r"sha256|ring::digest|confirms"),
     "digests (MD5) and handles (BLAKE2)": ("native", r"md5|blake2|handle|seal"),
     "encryption and checksums": ("native", r"aes|ghash|polyval|[cC]ipher|crc32"),
     "compression of the journal": ("native", r"zlib|flate|deflate|gzip"),
